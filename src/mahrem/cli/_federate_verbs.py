@@ -24,11 +24,12 @@ from mahrem.cli._federate_options import (
 )
 from mahrem.cli._federate_results import predict, report
 from mahrem.cli._federate_run import reveal, run, simulate
+from mahrem.cli._federate_shapes import SHAPE_ROWS, agreed_shape, refuse_shape_settings
 from mahrem.cli._federate_standing import check, status
 from mahrem.cli._options import JSON, QUIET, SOURCE, Row, option, speaks_policy
 from mahrem.cli._print import print_json
 from mahrem.errors import InvalidParameter
-from mahrem.federated.flower import FederationSettings
+from mahrem.federated.flower import FederationSettings, NewFederation
 from mahrem.federated.runs import ClientSettings
 from mahrem.federated.sums import least_of
 from mahrem.federated.weights import LearningPlan
@@ -49,7 +50,9 @@ _SCHEMA: Sequence[Row] = (
 
 
 @federate_verbs.command("init")
-@speaks_rows({"Columns": _SCHEMA, "Federation": rows_of_spec(FederationSettings), **plan_panels()})
+@speaks_rows(
+    {"Columns": _SCHEMA, "Federation": rows_of_spec(FederationSettings), **plan_panels(), "Shape": SHAPE_ROWS}
+)
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
     client: Annotated[
@@ -68,18 +71,26 @@ def init(
     mahrem federate init study --model mlp --schema schema.toml --client north=north.pub
     --client south=south.pub
 
+    mahrem federate init study --shape vertical --model boosting --schema schema.toml --id nr
+    --holds bank=age,income --holds shop=spent --client bank=bank.pub --client shop=shop.pub
+
     Sums are masked unless --sum says otherwise. A client without a public key gets a pair made here: move its
     key to it and delete it here.
     """
-    from mahrem.federated import RulesTask, WeightsTask, init_federation
+    from mahrem.federated import RulesTask, ShapeTask, WeightsTask, init_federation
 
     reading = take_reading(settings)
     own = FederationSettings(**take_settings(FederationSettings, settings))
     columns = {name: settings.pop(name, None) for name, *_ in _SCHEMA}
-    plan = plan_from(settings, "masked", own.network)
-    file = columns.pop("schema")
+    file, clients = columns.pop("schema"), _clients(client)
     agreed = None if file is None else _agreed_schema(Path(file), columns)
-    clients = _clients(client)
+    if "shape" in settings:
+        if agreed is None:
+            raise InvalidParameter("schema: shapes need a shared schema: give --schema FILE")
+        _tell_made(init_federation(folder, ShapeTask(agreed, agreed_shape(settings)), clients, own), json, quiet)
+        return
+    refuse_shape_settings(settings)
+    plan = plan_from(settings, "masked", own.network)
     if plan.hides and plan.least_clients is None:  # noise is shared by as many as the file says
         plan = replace(plan, least_clients=least_of(plan, len(clients)))
     if isinstance(plan, LearningPlan):
@@ -90,10 +101,13 @@ def init(
         task = RulesTask.of_schema(agreed, plan)
     else:
         task = RulesTask(_rule_schema(reading, **columns), plan)
-    new = init_federation(folder, task, clients, own)
+    _tell_made(init_federation(folder, task, clients, own), json, quiet)
+
+
+def _tell_made(new: NewFederation, json: bool, quiet: bool) -> None:  # noqa: FBT001 - as options are
     moves = {name: str(path) for name, path in new.keys.items()}
     secret = None if new.sum_secret is None else str(new.sum_secret)
-    written = str(folder / "federation.toml")
+    written = str(new.folder / "federation.toml")
     if json:
         shown = {"file": written, "fingerprint": new.federation.fingerprint(), "keys": moves}
         print_json({**shown, "sum_secret": secret, "clients": sorted(new.federation.clients)})

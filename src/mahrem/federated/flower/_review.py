@@ -6,22 +6,31 @@ from collections.abc import Iterator
 
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.rules import RulesPlan
+from mahrem.federated.runs import RulesTask, ShapeTask
 from mahrem.federated.weights import LearningPlan
 from mahrem.federated.wire import fingerprint
 
 
 def describe_federation(federation: Federation, name: str) -> list[str]:
     """Say what a client of this name agrees to: what is learnt, what leaves, who sees it, who is in it."""
-    task, plan = federation.task, federation.task.plan
+    task = federation.task
     columns = list(task.schema.columns)
     lines = [
         f"federation {federation.fingerprint()}, server {federation.address}; you are {name!r}",
         f"learns to predict {task.schema.target!r} from {len(columns)} columns: {', '.join(columns)}",
     ]
-    lines += _rules(plan) if isinstance(plan, RulesPlan) else _learning(plan)
-    lines += _sums(plan, federation.least, len(federation.clients))
+    if isinstance(task, ShapeTask):
+        lines += _shape(task, name)
+    else:
+        lines += _rules(task.plan) if isinstance(task, RulesTask) else _learning(task.plan)
+        lines += _sums(task.plan, federation.least, len(federation.clients))
     lines += [f"member {other}: key {fingerprint(key.encode())}" for other, key in federation.clients.items()]
     return [*lines, "rows never leave this machine; every question is written down here"]
+
+
+def _shape(task: ShapeTask, name: str) -> Iterator[str]:
+    plan = task.plan
+    yield f"shape {plan.shape}, {plan.model}, {plan.rounds} rounds"
 
 
 def _rules(plan: RulesPlan) -> Iterator[str]:

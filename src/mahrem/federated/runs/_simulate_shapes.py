@@ -152,12 +152,12 @@ class ShapeSimulation:
     def arrange(self, table: SimulatedTable) -> SimulatedFederation:
         """See :class:`Simulation`."""
         schema = replace(propose_schema(table.learning, table.target), classes=table.classes)
-        task = ShapeTask(self.run, schema, table, arrange(self.run, table.learning, schema))
+        task = SimulatedShape(self.run, schema, table, arrange(self.run, table.learning, schema))
         return SimulatedFederation(task, lambda _: (task.federation.grid, None), task.drawn_again)
 
 
 @dataclass(frozen=True)
-class ShapeTask:
+class SimulatedShape:
     """A shape with its parties in this process, and the rows they are judged by."""
 
     run: ShapeRun
@@ -185,7 +185,7 @@ class ShapeTask:
 class ShapeInFolder:
     """A run of a shape; see :class:`TaskRun`."""
 
-    task: ShapeTask
+    task: SimulatedShape
     folder: RunFolder
 
     def learn(self, grid: CountedGrid, public: bytes | None = None) -> ShapeFigures:  # noqa: ARG002

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.federated.shapes._gossip import Neighbours, mix_values
     from mahrem.federated.shapes._gossip_peer import GossipPeer, GossipPlan, learn_by_gossip
     from mahrem.federated.shapes._label_noise import LabelNoise
+    from mahrem.federated.shapes._party_keys import KeyedParty, agree_keys
     from mahrem.federated.shapes._plan import ShapePlan, learning_rows, model_of
     from mahrem.federated.shapes._split import SplitClient, join_split, learn_split
     from mahrem.federated.shapes._transfer import TransferClient, TransferPlan, learn_transfer
@@ -31,6 +32,7 @@ else:
 __all__ = [
     "GossipPeer",
     "GossipPlan",
+    "KeyedParty",
     "LabelNoise",
     "Neighbours",
     "ShapePlan",
@@ -44,6 +46,7 @@ __all__ = [
     "VerticalParty",
     "VerticalPlan",
     "VerticalTreesPlan",
+    "agree_keys",
     "align_ids",
     "hash_ids",
     "join_parties",

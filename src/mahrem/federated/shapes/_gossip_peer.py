@@ -79,9 +79,11 @@ class GossipPeer:
         steps = {"train": self._train, "offer": self._offer, "hear": self._hear, "settle": self._settle}
         if message.kind not in steps:
             raise InvalidInput(f"kind={message.kind!r} is no question that this peer answers")
-        number, mix = message.body.get("round"), message.body.get("mix", 0)
+        number, mix = message.body.get("round"), message.body.get("mix")
+        if not isinstance(number, int) or not isinstance(mix, int):
+            raise InvalidInput("a question without its round")
         now = (number, mix, list(steps).index(message.kind))
-        if not isinstance(number, int) or not isinstance(mix, int) or now <= self._done:
+        if now <= self._done:
             raise InvalidInput("a question that comes late, or again")
         if number > self.plan.rounds or mix > self.plan.mixes:
             raise InvalidInput(f"rounds={self.plan.rounds} were agreed on, of {self.plan.mixes} mixes each")

@@ -101,9 +101,10 @@ class TreeParty(AlignedParty):
         return message.reply(**answer)
 
     def _close(self, what: str, reader: str, level: int, content: Words | bytes) -> bytes:
-        close = self._seal.close_bytes if isinstance(content, bytes) else self._seal.close
-        step = level * len(_STEPS) + _STEPS[what]
-        return close(content, self._run, self.name, reader, step)  # type: ignore[operator]
+        bound = self._run, self.name, reader, level * len(_STEPS) + _STEPS[what]
+        if isinstance(content, bytes):
+            return self._seal.close_bytes(content, *bound)
+        return self._seal.close(content, *bound)
 
     def _opened(self, what: str, sender: str, level: int, text: object) -> bytes:
         step = level * len(_STEPS) + _STEPS[what]

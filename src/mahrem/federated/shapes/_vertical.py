@@ -7,19 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from mahrem.errors import Infeasible, InvalidInput
-from mahrem.federated.networks import LayerStack, Network
-from mahrem.federated.shapes._aligned_party import Columns
 from mahrem.federated.shapes._alignment import align_ids
-from mahrem.federated.shapes._plan import AlignedPlan, model_of
+from mahrem.federated.shapes._plan import AlignedPlan
 from mahrem.federated.shapes._private_ids import check_points, words_of
-from mahrem.federated.shapes._vertical_logistic import LinearPart, SummedTop
-from mahrem.federated.shapes._vertical_network import joined_layers
-from mahrem.federated.shapes._vertical_party import PartyPart, VerticalParty
+from mahrem.federated.shapes._vertical_party import VerticalParty
 from mahrem.federated.shapes._vertical_plan import VerticalPlan
-from mahrem.federated.weights import SharedModel, SharedSchema
+from mahrem.federated.weights import SharedModel
 from mahrem.federated.wire import Message, MessageGrid, Words, sorted_out
 
 
@@ -168,24 +162,4 @@ def join_parties(parties: Sequence[VerticalParty]) -> SharedModel:
     if len(tops) != 1 or any(party.part is None and party.top is None for party in parties):
         raise InvalidInput("parties: these did not learn together")
     held = {party.name: party.columns for party in parties}
-    return joined_model(tops[0], held, {party.name: party.part for party in parties})
-
-
-def joined_model(
-    label: VerticalParty, held: Mapping[str, Columns], parts: Mapping[str, PartyPart | None]
-) -> SharedModel:
-    """Put parts together with what the party with the labels has above them."""
-    holders = [name for name in sorted(held) if held[name]]
-    columns = {name: column for party in holders for name, column in held[party].items()}
-    schema = SharedSchema(columns=columns, target=str(label.target), classes=label.classes)
-    plan, network = label.plan, label.plan.network
-    hidden = (plan.units * len(holders), *network.hidden) if plan.units else ()
-    ordered = [parts[name] for name in holders]
-    if isinstance(label.top, SummedTop):
-        matrices = [part.matrix for part in ordered if isinstance(part, LinearPart)]
-        weights = np.concatenate([np.hstack(matrices).ravel(), label.top.offset])
-    else:
-        stacks = [part for part in ordered if isinstance(part, LayerStack)]
-        weights = joined_layers(stacks, label.top.stack)  # type: ignore[union-attr]
-    whole = Network(hidden=hidden, rate=network.rate, batch=network.batch)
-    return model_of(schema, whole, weights, plan.rounds)
+    return tops[0].joined(held, {party.name: party.part for party in parties})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -10,11 +10,13 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput
-from mahrem.federated.networks import Weights, read_values
-from mahrem.federated.shapes._aligned_party import AlignedParty
+from mahrem.federated.networks import LayerStack, Network, Weights, read_values
+from mahrem.federated.shapes._aligned_party import AlignedParty, Columns
+from mahrem.federated.shapes._plan import model_of
 from mahrem.federated.shapes._vertical_logistic import LinearPart, SummedTop
-from mahrem.federated.shapes._vertical_network import JoinedTop, units_of
+from mahrem.federated.shapes._vertical_network import JoinedTop, joined_layers, units_of
 from mahrem.federated.shapes._vertical_plan import VerticalPlan
+from mahrem.federated.weights import SharedModel, SharedSchema
 from mahrem.federated.wire import Message
 from mahrem.learning.classifiers import DeclaredEncoder
 from mahrem.types import Integers
@@ -171,3 +173,31 @@ class VerticalParty(AlignedParty):
             name: self._seal.close(slope, self._run, self.name, name, number)
             for name, slope in slopes.items()
         }
+
+    def model(self) -> SharedModel:
+        """Give the model over all columns, at the party with the labels, once the parts were joined.
+
+        Raises:
+            InvalidInput: If they were not, or this is another party.
+        """
+        if self.top is None or not self.others:
+            raise InvalidInput("model: its parts were not brought to this party")
+        return self.joined(self.held, {**self.others, self.name: self.part})
+
+    def joined(self, held: Mapping[str, Columns], parts: Mapping[str, PartyPart | None]) -> SharedModel:
+        """Put parts together with what this party, which has the labels, learnt above them."""
+        holders = [name for name in sorted(held) if held[name]]
+        columns = {name: column for party in holders for name, column in held[party].items()}
+        schema = SharedSchema(columns=columns, target=str(self.target), classes=self.classes)
+        plan, network = self.plan, self.plan.network
+        hidden = (plan.units * len(holders), *network.hidden) if plan.units else ()
+        ordered = [parts[name] for name in holders]
+        if isinstance(self.top, JoinedTop):
+            stacks = [part for part in ordered if isinstance(part, LayerStack)]
+            weights = joined_layers(stacks, self.top.stack)
+        else:
+            offset = np.zeros(len(self.classes)) if self.top is None else self.top.offset
+            matrices = [part.matrix for part in ordered if isinstance(part, LinearPart)]
+            weights = np.concatenate([np.hstack(matrices).ravel(), offset])
+        whole = Network(hidden=hidden, rate=network.rate, batch=network.batch)
+        return model_of(schema, whole, weights, plan.rounds)

@@ -104,7 +104,7 @@ class VerticalTreesPlan(AlignedPlan):
 
     def width(self, level: int, classes: int) -> int:
         """Say how many vectors a level asks about: two for each node and output."""
-        return 2 * 2 ** (level % self.depth) * (1 if classes == 2 else classes)
+        return (2 << level % self.depth) * (1 if classes == 2 else classes)
 
     def deviation(self, columns: Mapping[str, object], classes: int) -> float:
         """Give the deviation of the noise in each sum over cells of a party with these columns; 0 for none.
