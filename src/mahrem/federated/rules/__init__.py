@@ -13,6 +13,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.federated.rules._agreed import AgreedClient
     from mahrem.federated.rules._coverage import cover_together
+    from mahrem.federated.rules._crowd import RulesCrowd
     from mahrem.federated.rules._disguise import Disguise
     from mahrem.federated.rules._exact import ExactSettings, RulesResult, learn_exact
     from mahrem.federated.rules._noise import discrete_laplace, perturb_rules
@@ -29,6 +30,7 @@ __all__ = [
     "ExactSettings",
     "ItemTable",
     "MergedRules",
+    "RulesCrowd",
     "RulesPlan",
     "RulesProtection",
     "RulesResult",
