@@ -44,15 +44,15 @@ class RulesCrowd:
         self.bits = pack_bits(self.table.codes, len(self.table.items), group, classes * self.clients)
         self.items = self._by_client(count_sets(self.bits, _singles(len(self.table.items))))
         self.rows = self._by_client(self.bits.totals()[None])[0]  # (classes, clients)
+        self.shown = {True: self.items.max(axis=1, initial=0), False: self.items.sum(axis=1)}  # by rule, or not
 
     @classmethod
     def of(cls, frames: Mapping[str, pl.DataFrame], target: str, least_count: int = 1) -> dict[str, CrowdSilo]:
         """Give the clients of some tables that have the same columns."""
-        cells = [as_cells(frame) for frame in frames.values()]
-        owner = np.repeat(np.arange(len(cells)), [frame.height for frame in cells])
-        whole = pl.concat(cells)
+        whole = as_cells(pl.concat(frames.values()))
+        owner = np.repeat(np.arange(len(frames)), [frame.height for frame in frames.values()])
         kept = whole[target].is_not_null().to_numpy()
-        crowd = cls(ItemTable.read(whole, target), owner[kept], len(cells))
+        crowd = cls(ItemTable.read(whole, target), owner[kept], len(frames))
         return {
             name: CrowdSilo(frame, target, least_count=least_count, crowd=crowd, number=number)
             for number, (name, frame) in enumerate(frames.items())
@@ -116,8 +116,7 @@ class CrowdSilo(RulesSilo):
         crowd.table.refuse_columns(body["columns"])
         counts, rows = crowd.items[:, :, self.number], crowd.rows[:, self.number]
         minimum = max(1, least_rows(body["support"], int(rows.sum())), self.least_count)
-        weight = counts.max(axis=1, initial=0) if body["by_rule"] else counts.sum(axis=1)
-        found = np.flatnonzero(weight >= minimum)
+        found = np.flatnonzero(crowd.shown[bool(body["by_rule"])][:, self.number] >= minimum)
         sets = found[:, None] if len(found) else np.empty((0, 0), np.int64)
         return self._told_sets(crowd.table, sets, counts[found], rows, body)
 

@@ -166,12 +166,12 @@ class RulesSilo:
         used = np.unique(sets[sets >= 0])
         number = np.full(len(table.items) + 1, -1, np.int64)
         number[used] = np.arange(len(used))
-        names, pairs = body["columns"], table.items.pairs()
-        place = [names.index(name) for name in table.items.columns]
+        names = body["columns"]
+        place = np.array([names.index(name) for name in table.items.columns], np.int64)
         return {
             "classes": self._named_classes(table, rows),
-            "places": np.array([place[pairs[item][0]] for item in used], np.int64),
-            "cells": [pairs[item][1] for item in used],
+            "places": place[table.items.place[used]],
+            "cells": [table.items.cells[item] for item in used.tolist()],
             "sets": number[sets],
             "cut": cut,
             "least": self.least_count,

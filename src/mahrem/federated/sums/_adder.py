@@ -55,7 +55,7 @@ class PlainSum:
     def __call__(self, grid: MessageGrid, nodes: Sequence[str], question: Message, fault: Fault) -> SumResult:
         """See :class:`Adder`."""
         answers, failures = ask_all(grid, nodes, question)
-        total: Any = 0
+        total: Integers | None = None
         kept: list[str] = []
         for node, reply in answers.items():
             numbers = reply.body.get("numbers")
@@ -64,11 +64,13 @@ class PlainSum:
             else:
                 wrong = "no whole numbers in the answer"
             if wrong is None:
-                total = total + np.asarray(numbers, np.int64)  # they travel narrow; their sum is wider
+                if total is None:
+                    total = np.zeros(len(numbers), np.int64)  # they travel narrow; their sum is wider
+                total += numbers
                 kept.append(node)
             else:
                 failures[node] = wrong
-        return SumResult(np.asarray(total, np.int64), tuple(kept), failures)
+        return SumResult(np.zeros((), np.int64) if total is None else total, tuple(kept), failures)
 
 
 def answer_openly(client: NumbersClient) -> Callable[[Message], Message]:
