@@ -87,7 +87,9 @@ def init(
     if "shape" in settings:
         if agreed is None:
             raise InvalidParameter("schema: shapes need a shared schema: give --schema FILE")
-        _tell_made(init_federation(folder, ShapeTask(agreed, agreed_shape(settings)), clients, own), json, quiet)
+        _tell_made(
+            init_federation(folder, ShapeTask(agreed, agreed_shape(settings)), clients, own), json, quiet
+        )
         return
     refuse_shape_settings(settings)
     plan = plan_from(settings, "masked", own.network)

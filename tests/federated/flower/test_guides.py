@@ -133,7 +133,11 @@ def shared_people(rows: int, seed: int) -> pl.DataFrame:
 
 def test_trees_over_three_houses_columns_are_those_of_the_simulation(houses: Houses) -> None:
     whole, base = shared_people(300, 0), houses.base
-    tables = {"clinic": ("patients", "age", "readmitted"), "lab": ("blood", "blood"), "pharmacy": ("sales", "boxes")}
+    tables = {
+        "clinic": ("patients", "age", "readmitted"),
+        "lab": ("blood", "blood"),
+        "pharmacy": ("sales", "boxes"),
+    }
     parts = {}
     for seed, (party, (file, *columns)) in enumerate(tables.items()):
         (base / party).mkdir()
@@ -159,8 +163,6 @@ def simulated_trees(file: Path, parts: Mapping[str, pl.DataFrame]) -> SharedMode
     """Learn by the same plan in this process, under another key."""
     task = Federation.read(file).task
     assert isinstance(task, ShapeTask)
-    members = {
-        name: task._client(name, part, Seal(bytes(32)), tuple(parts)) for name, part in parts.items()
-    }
+    members = {name: task._client(name, part, Seal(bytes(32)), tuple(parts)) for name, part in parts.items()}
     learn_vertical_trees(LocalGrid(members), task.plan.plan(), task.schema.classes)  # type: ignore[arg-type]
     return members["clinic"].model()

@@ -384,7 +384,13 @@ def test_whoever_carries_what_peers_say_cannot_read_it() -> None:
     assert learn_by_gossip(recorder, plan, SCHEMA.classes).failed == 0
     assert not recorder.arrays()
     weights = {peer.weights[:2].tobytes() for peer in peers.values()}
-    assert not any(part in bytes(held) for part in weights for one in recorder.seen for held in one.body.values() if isinstance(held, bytes))
+    assert not any(
+        part in bytes(held)
+        for part in weights
+        for one in recorder.seen
+        for held in one.body.values()
+        if isinstance(held, bytes)
+    )
 
 
 # transfer

@@ -380,7 +380,9 @@ def test_the_party_with_the_labels_needs_no_column_of_its_own() -> None:
 
 def test_questions_out_of_turn_and_numbers_that_cannot_be_are_refused() -> None:
     made = parties(LOGISTIC)
-    learn_vertical(LocalGrid(made), LOGISTIC, CLASSES)
+    stopped = LocalGrid(made, lost=lambda _, message: message.kind == "slopes" and message.round == 3)
+    with pytest.raises(Infeasible):
+        learn_vertical(stopped, LOGISTIC, CLASSES)
     grid = LocalGrid(made)
     run, next_step = made["shop"]._run, made["shop"]._next
     rows = len(LOGISTIC.batch(next_step - 1, 300))
@@ -391,6 +393,7 @@ def test_questions_out_of_turn_and_numbers_that_cannot_be_are_refused() -> None:
         (Message("parts", run, next_step, {"slope": b"none"}), "tampered"),
         (Message("parts", run, next_step, {"slope": ending}), "NaN"),
         (Message("slopes", run, next_step), "now"),
+        (Message("done", run, next_step), "comes after 30 steps"),
         (Message("align", run, 0, {"places": np.arange(3)}), "already"),
         (Message("rows", run, 0), "kind"),
     ):
@@ -402,6 +405,14 @@ def test_questions_out_of_turn_and_numbers_that_cannot_be_are_refused() -> None:
         reply = grid.send({"shop": Message("align", "new", 0, {"places": places})})["shop"]
         assert isinstance(reply, Failure)
         assert "align" in reply.reason
+
+
+def test_no_party_takes_more_steps_than_were_agreed_on() -> None:
+    made = parties(LOGISTIC)
+    learn_vertical(LocalGrid(made), LOGISTIC, CLASSES)
+    for name, kind in (("shop", "parts"), ("bank", "slopes")):
+        with pytest.raises(InvalidInput, match="30 steps were agreed on"):
+            made[name].answer(Message(kind, made[name]._run, made[name]._next, {}))
 
 
 def test_a_rate_that_blows_up_is_said() -> None:

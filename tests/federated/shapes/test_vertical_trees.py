@@ -116,7 +116,9 @@ def test_the_coordinator_carries_neither_cells_nor_gradients_in_the_clear() -> N
     made = parties(PLAN, people(), {"bank": ("age",), "shop": ("job", "hours")})
     recorder = Recorder(LocalGrid(made))
     learn_vertical_trees(recorder, PLAN, made["bank"].classes)
-    clear = {name for message in recorder.seen for name, held in message.body.items() if hasattr(held, "dtype")}
+    clear = {
+        name for message in recorder.seen for name, held in message.body.items() if hasattr(held, "dtype")
+    }
     assert clear == {"places", "dealt-shop"}  # of rows that align, and noise that it drew itself
 
 

@@ -44,10 +44,15 @@ class RulesCrowd:
         self.bits = pack_bits(self.table.codes, len(self.table.items), group, classes * self.clients)
         self.items = self._by_client(count_sets(self.bits, _singles(len(self.table.items))))
         self.rows = self._by_client(self.bits.totals()[None])[0]  # (classes, clients)
-        self.shown = {True: self.items.max(axis=1, initial=0), False: self.items.sum(axis=1)}  # by rule, or not
+        self.shown = {
+            True: self.items.max(axis=1, initial=0),
+            False: self.items.sum(axis=1),
+        }  # by rule, or not
 
     @classmethod
-    def of(cls, frames: Mapping[str, pl.DataFrame], target: str, least_count: int = 1) -> dict[str, CrowdSilo]:
+    def of(
+        cls, frames: Mapping[str, pl.DataFrame], target: str, least_count: int = 1
+    ) -> dict[str, CrowdSilo]:
         """Give the clients of some tables that have the same columns."""
         whole = as_cells(pl.concat(frames.values()))
         owner = np.repeat(np.arange(len(frames)), [frame.height for frame in frames.values()])
@@ -93,7 +98,14 @@ class RulesCrowd:
             by_class = Bits(bits.items, bits.everyone, bits.starts[:: self.clients], bits.place)
             left = read_sets(parts[0], len(bits.items))
             self._found = cover_counts(
-                by_class, number, left, parts[1], parts[2] > 0, len(body["classes"]), self.client, self.clients
+                by_class,
+                number,
+                left,
+                parts[1],
+                parts[2] > 0,
+                len(body["classes"]),
+                self.client,
+                self.clients,
             )
         return np.asarray(self._found)
 

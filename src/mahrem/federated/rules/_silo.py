@@ -59,7 +59,6 @@ class ItemTable:
         number = {pair: item for item, pair in enumerate(items.pairs())}
         return cls(columns, labels, items, codes, tuple(names), codes_of_class, bits, number)
 
-
     def refuse_columns(self, asked: Sequence[str]) -> None:
         """Refuse a question about other columns than these.
 

@@ -158,7 +158,9 @@ class ShapeTask:
             raise OutputFailed(f"no member kept a model ({'; '.join(sorted(set(failures.values())))})")
         return ShapeOutcome(tuple(names), found, {**missed, **failures}, tuple(sorted(answers)))
 
-    def _learn(self, grid: MessageGrid, after: Callable[[int], None]) -> tuple[dict[str, Any], dict[str, str]]:
+    def _learn(
+        self, grid: MessageGrid, after: Callable[[int], None]
+    ) -> tuple[dict[str, Any], dict[str, str]]:
         plan, classes = self.plan.plan(), self.schema.classes
         if isinstance(plan, shapes.VerticalPlan | shapes.VerticalTreesPlan):
             aligned = (

@@ -226,7 +226,11 @@ def learn_by_gossip(
             heard, _ = ask("hear", carried, number, mix)
             listed = {name: set(reply.body.get("heard") or ()) for name, reply in heard.items()}
             both = {
-                name: [other for other in carried[name] if other in listed.get(name, ()) and name in listed.get(other, ())]
+                name: [
+                    other
+                    for other in carried[name]
+                    if other in listed.get(name, ()) and name in listed.get(other, ())
+                ]
                 for name in result.peers
             }
             ask("settle", {name: {"both": names} for name, names in both.items()}, number, mix)

@@ -15,7 +15,15 @@ from mahrem.federated.shapes._aligned_party import Columns
 from mahrem.federated.shapes._hidden_products import MatrixHolder, VectorHolder
 from mahrem.federated.shapes._vertical_plan import VerticalTreesPlan
 from mahrem.federated.sums import to_fixed
-from mahrem.federated.weights import BENDS, BoostedTrees, Growth, SharedBins, SharedModel, SharedSchema, shares_of
+from mahrem.federated.weights import (
+    BENDS,
+    BoostedTrees,
+    Growth,
+    SharedBins,
+    SharedModel,
+    SharedSchema,
+    shares_of,
+)
 from mahrem.federated.wire import Words
 from mahrem.learning.classifiers import DeclaredEncoder
 from mahrem.types import Integers
@@ -80,7 +88,10 @@ class TreeGrower:
             (self.plan.deviation(self.held[name], len(self.classes)) for name in self.others), default=0.0
         )
         self.growth = Growth(
-            bins=SharedBins.of(self.schema), rate=self.plan.rate, least_leaf=self.plan.least_leaf, noise=spread
+            bins=SharedBins.of(self.schema),
+            rate=self.plan.rate,
+            least_leaf=self.plan.least_leaf,
+            noise=spread,
         )
         self.outputs = 1 if len(self.classes) == 2 else len(self.classes)
         self.forest = BoostedTrees.empty(0, self.plan.depth)
@@ -123,12 +134,16 @@ class TreeGrower:
             sums[self.name] = self.cells.holder.matrix.astype(np.int64) @ vectors
         parts = [sums[party] for party in self.bins] + [vectors.sum(axis=0, keepdims=True)]
         total = np.concatenate(parts).reshape(-1, self.outputs, 2**level, 2).transpose(1, 2, 0, 3)
-        self.growing = self.growth.grown(self.growing, level, np.ascontiguousarray(total.reshape(shape)).ravel())
+        self.growing = self.growth.grown(
+            self.growing, level, np.ascontiguousarray(total.reshape(shape)).ravel()
+        )
         here = slice(2**level - 1, 2 ** (level + 1) - 1)
         chosen = np.stack([self.growing.feature[:, here], self.growing.cut[:, here]], axis=2).reshape(-1, 2)
         self.cuts: dict[str, list[tuple[int, int]]] = {party: [] for party in self.held}
         for number, cut in np.unique(chosen[chosen[:, 0] >= 0], axis=0).tolist():
-            party = max((name for name in self.first if self.first[name] <= number), key=self.first.__getitem__)
+            party = max(
+                (name for name in self.first if self.first[name] <= number), key=self.first.__getitem__
+            )
             self.cuts[party].append((number - self.first[party], cut))
         return self.cuts
 

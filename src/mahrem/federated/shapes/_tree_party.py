@@ -69,7 +69,9 @@ class TreeParty(AlignedParty):
         if self.target is None:
             self._cells = cells
         else:
-            self._trees = TreeGrower(self.name, str(self.target), self.classes, self.held, self.plan, cells, labels)
+            self._trees = TreeGrower(
+                self.name, str(self.target), self.classes, self.held, self.plan, cells, labels
+            )
 
     def model(self) -> SharedModel:
         """Give the trees so far, over everybody's columns; the party with the labels has them.
@@ -89,7 +91,9 @@ class TreeParty(AlignedParty):
         Raises:
             InvalidInput: If it is none, or out of turn.
         """
-        mine = ("cells", "product", "sides") if self._trees is None else ("begin", "gradients", "sums", "place")
+        mine = (
+            ("cells", "product", "sides") if self._trees is None else ("begin", "gradients", "sums", "place")
+        )
         level, place = divmod(self._next, len(mine) - 1)
         wanted = mine[1 + place] if self._opening else mine[0]
         late = level >= self.plan.rounds * self.plan.depth
@@ -171,7 +175,10 @@ class TreeParty(AlignedParty):
         grower, products = self._growing(), {}
         for name in grower.others:
             shape = (grower.cells_of(name), grower.asked.vectors.shape[1])
-            answer, dealt = self._words("product", name, level, body.get(name), shape), body.get(f"dealt-{name}")
+            answer, dealt = (
+                self._words("product", name, level, body.get(name), shape),
+                body.get(f"dealt-{name}"),
+            )
             if not isinstance(dealt, np.ndarray) or dealt.dtype != np.uint64 or dealt.shape != shape:
                 raise InvalidInput("sums: what was dealt has another shape")
             products[name] = replace(grower.asked, shifted=grower.shifted[name]).product(answer, dealt)

@@ -98,6 +98,7 @@ class ClientTurns:
         self._first = self._weights()
         self._batches: list[Any] = []
         self._batch: Any = None  # rows whose slope has not come back
+        self._round = 0  # of the last turn
         self.top: LayerStack | None = None  # the server's layers, once they were handed out
 
     @property
@@ -135,7 +136,10 @@ class ClientTurns:
 
     def _begin(self, message: Message) -> dict[str, Any]:
         """Take over the clients' layers from whoever had the last turn."""
+        if not self._round < message.round <= self.plan.rounds:
+            raise InvalidInput(f"round={message.round}: late, or again; {self.plan.rounds} were agreed on")
         self._take_over(message)
+        self._round = message.round
         rng = np.random.default_rng(client_seed(self.plan.seed, message.round, self.name))
         orders = [rng.permutation(len(self.rows)) for _ in range(self.plan.network.epochs)]
         batch = self.plan.network.batch

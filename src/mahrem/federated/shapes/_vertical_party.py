@@ -90,6 +90,11 @@ class VerticalParty(AlignedParty):
         """
         if message.kind in {"parts", "slopes", "done"} and message.round != self._next:
             raise InvalidInput(f"step={message.round} is out of turn; {self._next} is next")
+        last = self.plan.rounds * self.plan.steps(self._count)
+        if message.kind in {"parts", "slopes"} and self._next >= last:
+            raise InvalidInput(f"step={self._next}: {last} steps were agreed on")
+        if message.kind in {"done", "join"} and message.round != last:
+            raise InvalidInput(f"kind={message.kind!r}: it comes after {last} steps")
         if message.kind == "slopes" and self.top is not None:
             return message.reply(**self._slopes(message))
         if message.kind == "join" and self.top is not None and not self.others:

@@ -116,9 +116,7 @@ class _TreeRounds:
         seeds = {name: new_seed() for name in self.holders}
         bodies = {name: {"seed": seeds[name], "masked": asked.get(name)} for name in self.holders}
         answers = self._ask("product", number, bodies)
-        dealt = {
-            f"dealt-{name}": self.dealers[name].deal(seed, seeds[name], width) for name in self.holders
-        }
+        dealt = {f"dealt-{name}": self.dealers[name].deal(seed, seeds[name], width) for name in self.holders}
         cuts = self._label("sums", number, {**answers, **dealt})
         sides = self._ask("sides", number, {name: {"cuts": cuts.get(name)} for name in self.holders})
         self._label("place", number, sides)

@@ -59,17 +59,17 @@ class PlainSum:
         kept: list[str] = []
         for node, reply in answers.items():
             numbers = reply.body.get("numbers")
-            if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iu":
-                wrong = fault(numbers)
-            else:
-                wrong = "no whole numbers in the answer"
-            if wrong is None:
-                if total is None:
-                    total = np.zeros(len(numbers), np.int64)  # they travel narrow; their sum is wider
-                total += numbers
-                kept.append(node)
-            else:
+            if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu":
+                failures[node] = "no whole numbers in the answer"
+                continue
+            wrong = fault(numbers)
+            if wrong is not None:
                 failures[node] = wrong
+                continue
+            if total is None:
+                total = np.zeros(numbers.shape, np.int64)  # they travel narrow; their sum is wider
+            total += numbers
+            kept.append(node)
         return SumResult(np.zeros((), np.int64) if total is None else total, tuple(kept), failures)
 
 

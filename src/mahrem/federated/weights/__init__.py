@@ -13,6 +13,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.federated.weights._anomaly import anomaly_scores
     from mahrem.federated.weights._average import FedAvg, enough, weighted_average
+    from mahrem.federated.weights._averaging import group_clients
     from mahrem.federated.weights._booster import cell_sensitivity
     from mahrem.federated.weights._boosting import BENDS, BoostedTrees, Growth, SharedBins, shares_of
     from mahrem.federated.weights._compression import Compression
@@ -75,6 +76,7 @@ __all__ = [
     "enough",
     "figures_of",
     "first_layer",
+    "group_clients",
     "krum",
     "learn_together",
     "number_classes",

@@ -107,4 +107,6 @@ class Seal:
         from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
         of_pair = self.pairs.get(sender) or self.pairs.get(reader)
-        return ChaCha20Poly1305(self.secret("seal", run) if of_pair is None else derived(of_pair, run.encode()))
+        return ChaCha20Poly1305(
+            self.secret("seal", run) if of_pair is None else derived(of_pair, run.encode())
+        )
