@@ -13,7 +13,9 @@ from mahrem.cli._federate_files import key, renew, schema
 from mahrem.cli._federate_options import (
     DIR,
     FEDERATION,
+    LANGUAGE,
     MANY,
+    learns,
     plan_from,
     plan_panels,
     rows_of_spec,
@@ -30,10 +32,12 @@ from mahrem.cli._options import JSON, QUIET, SOURCE, Row, option, speaks_policy
 from mahrem.cli._print import print_json
 from mahrem.errors import InvalidParameter
 from mahrem.federated.flower import FederationSettings, NewFederation
+from mahrem.federated.rules import FEW_PEOPLE
 from mahrem.federated.runs import ClientSettings
 from mahrem.federated.sums import least_of
 from mahrem.federated.weights import LearningPlan
 from mahrem.typed import listed
+from mahrem.words import Note, load_catalogue
 
 federate_verbs = typer.Typer(rich_markup_mode="rich")
 federate_verbs.command("key")(key)
@@ -74,7 +78,8 @@ def init(
     mahrem federate init study --shape vertical --model boosting --schema schema.toml --id nr
     --holds bank=age,income --holds shop=spent --client bank=bank.pub --client shop=shop.pub
 
-    Sums are masked unless --sum says otherwise. A client without a public key gets a pair made here: move its
+    Sums are masked unless --sum says otherwise, and counts of fewer than five people leave as 0: rules are then
+    nearly those of all rows together, and exactly those with --least-count 1. A client without a public key gets a pair made here: move its
     key to it and delete it here.
     """
     from mahrem.federated import RulesTask, ShapeTask, WeightsTask, init_federation
@@ -92,6 +97,8 @@ def init(
         )
         return
     refuse_shape_settings(settings)
+    if not learns(settings):
+        settings.setdefault("least_count", FEW_PEOPLE)
     plan = plan_from(settings, "masked", own.network)
     if plan.hides and plan.least_clients is None:  # noise is shared by as many as the file says
         plan = replace(plan, least_clients=least_of(plan, len(clients)))
@@ -136,6 +143,7 @@ def server(
     host: Annotated[
         str | None, option("--host", "ADDRESS", "Where to listen, if not at the federation's address.")
     ] = None,
+    language: LANGUAGE = "en",
     *,
     quiet: QUIET = False,
 ) -> None:
@@ -145,8 +153,10 @@ def server(
     """
     from mahrem.federated import serve_federation
 
-    tell = teller(quiet=quiet)
-    serve_federation(folder, host=host, ready=lambda where: tell(f"listening on {where}; stop with ctrl-C"))
+    tell = teller(quiet=quiet, language=language)
+    serve_federation(
+        folder, host=host, ready=lambda where: tell(Note("federation.listening", {"where": where}))
+    )
 
 
 federate_verbs.command("check")(check)
@@ -163,6 +173,7 @@ def client(
     file: FEDERATION,
     source: SOURCE,
     key: Annotated[Path, option("--key", "FILE", "This client's private key.")],
+    language: LANGUAGE = "en",
     *,
     quiet: QUIET = False,
     policy: str | None,
@@ -184,15 +195,16 @@ def client(
     reading = take_reading(settings)
     own = take_settings(ClientSettings, settings)
     chosen = ClientSettings(**own, policy=_policy(policy, settings))
-    tell = teller(quiet=quiet)
-    join_federation(file, source, key, chosen, reading=reading, tell=tell, confirm=_confirm)
+    tell = teller(quiet=quiet, language=language)
 
+    def confirm(words: Sequence[str]) -> bool:
+        """Show what was agreed, and ask."""
+        catalogue = load_catalogue(language)
+        for line in words:
+            typer.echo(catalogue.tell(line))
+        return typer.confirm("Take part?", default=False)
 
-def _confirm(words: Sequence[str]) -> bool:
-    """Show what was agreed, and ask."""
-    for line in words:
-        typer.echo(line)
-    return typer.confirm("Take part?", default=False)
+    join_federation(file, source, key, chosen, reading=reading, tell=tell, confirm=confirm)
 
 
 federate_verbs.command("status")(status)

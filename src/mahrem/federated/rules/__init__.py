@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from mahrem.federated.rules._exact import ExactSettings, RulesResult, learn_exact
     from mahrem.federated.rules._noise import discrete_laplace, perturb_rules
     from mahrem.federated.rules._one_shot import MergedRules, learn_one_shot
-    from mahrem.federated.rules._plan import RulesPlan
+    from mahrem.federated.rules._plan import FEW_PEOPLE, RulesPlan
     from mahrem.federated.rules._schema import RulesSchema
     from mahrem.federated.rules._silo import ItemTable, RulesProtection, RulesSilo, cover_counts
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "FEW_PEOPLE",
     "AgreedClient",
     "Disguise",
     "ExactSettings",

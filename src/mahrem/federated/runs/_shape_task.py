@@ -22,6 +22,7 @@ from mahrem.federated.weights import SharedModel, SharedSchema
 from mahrem.federated.wire import Answerer, CountedGrid, Message, MessageGrid, Seal, ask_all
 from mahrem.files import write_whole
 from mahrem.table import open_source
+from mahrem.words import Note
 
 
 class ShapeClient(Answerer, Protocol):
@@ -95,7 +96,7 @@ class ShapeTask:
             return ModelKeeper(client, settings.keep_model)
 
         keyed = shapes.KeyedParty(owner.name, owner.keys, self._admit, make)
-        return keyed, f"{frame.height:,} rows"
+        return keyed, Note("federation.rows", {"rows": frame.height})
 
     def _admit(self, parties: Sequence[str]) -> None:
         """Refuse others than were agreed on; that each is a member its signature says."""
@@ -244,7 +245,8 @@ class ShapeTaskRun:
         def after(number: int) -> None:
             cost = log.bytes()["by_round"].get(str(number), {"up": 0, "down": 0})
             log.at = number + 1
-            self.folder.tell(f"round {number} of {rounds}: {cost['up']:,} bytes up, {cost['down']:,} down")
+            reached = Note("federation.clients", {"clients": len(grid.nodes())})
+            self.folder.tell_round(number, rounds, reached, cost)
 
         return self.task.learn(self.folder.watch(grid), after)
 
