@@ -78,9 +78,9 @@ def init(
     mahrem federate init study --shape vertical --model boosting --schema schema.toml --id nr
     --holds bank=age,income --holds shop=spent --client bank=bank.pub --client shop=shop.pub
 
-    Sums are masked unless --sum says otherwise, and counts of fewer than five people leave as 0: rules are then
-    nearly those of all rows together, and exactly those with --least-count 1. A client without a public key gets a pair made here: move its
-    key to it and delete it here.
+    Sums are masked unless --sum says otherwise, and counts of fewer than five people leave as 0: rules are
+    then nearly those of all rows together, and exactly those with --least-count 1. A client without a public
+    key gets a pair made here: move its key to it and delete it here.
     """
     from mahrem.federated import RulesTask, ShapeTask, WeightsTask, init_federation
 
@@ -173,7 +173,6 @@ def client(
     file: FEDERATION,
     source: SOURCE,
     key: Annotated[Path, option("--key", "FILE", "This client's private key.")],
-    language: LANGUAGE = "en",
     *,
     quiet: QUIET = False,
     policy: str | None,
@@ -192,7 +191,7 @@ def client(
     """
     from mahrem.federated import join_federation
 
-    reading = take_reading(settings)
+    reading, language = take_reading(settings), settings.pop("language", "en")
     own = take_settings(ClientSettings, settings)
     chosen = ClientSettings(**own, policy=_policy(policy, settings))
     tell = teller(quiet=quiet, language=language)

@@ -1,7 +1,7 @@
 """Masks and vetting together on Adult: what a hostile client and a curious server still reach.
 
-Fifteen clients in five groups: the server sees the sum of each group alone, and takes the median of the
-groups. Beside it stands the same federation in which it sees every client, or vets nobody.
+Fifteen clients in five groups: the server sees the sum of each group alone, and vets the groups, or takes
+their median. Beside it stands the same federation in which it sees every client, or vets nobody.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from mahrem.federated.runs import split_table
 from mahrem.federated.weights import (
     Backdoor,
     LearningPlan,
+    Protections,
     SharedModel,
     SharedSchema,
     TrainingSilo,
@@ -35,8 +36,13 @@ from mahrem.types import Floats
 
 CLIENTS, GROUPS = 15, 5
 HIDDEN: Mapping[str, Any] = {"sum": "masked"}
-VETTED: Mapping[str, Any] = {"sum": "masked", "groups": GROUPS, "aggregate": "median"}
-WAYS: Mapping[str, Mapping[str, Any]] = {"in the clear": {}, "masked": HIDDEN, "masked and vetted": VETTED}
+GROUPED: Mapping[str, Any] = {"sum": "masked", "groups": GROUPS}
+WAYS: Mapping[str, Mapping[str, Any]] = {
+    "in the clear": {},
+    "masked": HIDDEN,
+    "masked, groups vetted by anomaly scores": {**GROUPED, "protections": Protections(anomaly=3.5)},
+    "masked, median of groups": {**GROUPED, "aggregate": "median"},
+}
 TRIGGER = {"native-country": "Holand-Netherlands", "occupation": "Armed-Forces"}
 DOOR = Backdoor(trigger=TRIGGER, into=">50K", scale=float(CLIENTS))
 ROUNDS, QUICK_ROUNDS, RATE = 10, 3, 0.05
@@ -124,7 +130,7 @@ def _update(
     names: tuple[str, ...], parts: Mapping[str, pl.DataFrame], model: SharedModel, number: int
 ) -> Floats:
     """Give what the server sees of some clients in a round: the mean of what they learnt, by rows."""
-    plain = replace(model.plan, sum="plain", groups=1, aggregate="mean")
+    plain = replace(model.plan, sum="plain", groups=1, aggregate="mean", protections=Protections())
     body = {"weights": model.arrays["weights"], "round": number}
     sent = [
         TrainingSilo(name, parts[name], model.schema, plain)

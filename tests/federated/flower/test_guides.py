@@ -18,7 +18,7 @@ import pytest
 
 from federation_processes import PATIENCE, free_port, load_flower
 from mahrem.cli._app import _run
-from mahrem.federated import Federation, SharedModel, ShapeTask
+from mahrem.federated import Federation, ShapeTask, SharedModel
 from mahrem.federated.shapes import learn_vertical_trees
 from mahrem.federated.wire import LocalGrid, Seal
 

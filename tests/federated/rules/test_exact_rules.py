@@ -94,7 +94,7 @@ def test_exact_du_cba_is_central_cba_rule_for_rule(
     st.booleans(),
 )
 def test_clients_that_are_counted_together_say_what_each_would_say_alone(
-    seed: int, rows: int, clients: int, least: int, support: float, by_rule: bool
+    seed: int, rows: int, clients: int, least: int, support: float, by_rule: Any
 ) -> None:
     frame = people(rows, seed)
     nobody = pl.when(pl.int_range(pl.len()) % 11 == 10).then(None).otherwise(pl.col("class")).alias("class")

@@ -1,4 +1,4 @@
-"""Other shapes as a federation agrees on them: keys between members, models they keep, and a server that lies."""
+"""Other shapes as members agree on them: keys between them, models they keep, and a server that lies."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ class Study:
         return self.federation.task
 
     def kept(self) -> dict[str, SharedModel]:
-        return {path.stem: SharedModel.from_bytes(path.read_bytes()) for path in sorted(self.base.glob("*.npz"))}
+        return {
+            path.stem: SharedModel.from_bytes(path.read_bytes()) for path in sorted(self.base.glob("*.npz"))
+        }
 
 
 def table_of(plan: AgreedShape, name: str) -> pl.DataFrame:
@@ -121,9 +123,6 @@ def test_a_second_run_has_other_keys_and_works(tmp_path: Path) -> None:
     assert not seen[0] & seen[1]
 
 
-Change = Callable[[Mapping[str, Message]], Mapping[str, Message]]
-
-
 @dataclass
 class Meddling:
     """A server that changes what it carries."""
@@ -154,7 +153,12 @@ def fewer(_: str, message: Message) -> Message:
     if message.kind != "keys":
         return message
     size = len(message.body["signed"]) // 3
-    return body(message, names=["bank", "clinic"], keys=message.body["keys"][:64], signed=message.body["signed"][: 2 * size])
+    return body(
+        message,
+        names=["bank", "clinic"],
+        keys=message.body["keys"][:64],
+        signed=message.body["signed"][: 2 * size],
+    )
 
 
 def stranger(_: str, message: Message) -> Message:

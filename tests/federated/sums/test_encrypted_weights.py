@@ -61,7 +61,9 @@ def test_an_encrypted_sum_is_the_sum_to_many_digits(keys: tuple[bytes, bytes], s
     values = {name: rng.normal(size=size) * 10.0 ** rng.integers(-4, 6) for name in "abcd"}
     found = added(keys, clients(keys, values))
     assert found.nodes == ("a", "b", "c", "d")
-    assert np.abs(from_fixed(found.total) - sum(values.values())).max() < 4 * 2.0**-17 + 1e-6  # half a step each
+    assert (
+        np.abs(from_fixed(found.total) - sum(values.values())).max() < 4 * 2.0**-17 + 1e-6
+    )  # half a step each
     assert (found.total % 2**8 == 0).all()  # the digits that would tell about the key are not told
 
 
@@ -87,13 +89,18 @@ def test_what_is_told_of_a_sum_does_not_depend_on_the_error_of_encryption(
 ) -> None:
     """Otherwise the error, seen often enough, would give the key away."""
     scheme, drawn = WeightsScheme(), SharedDraws(bytes(32), "run", 1, b"asked")
-    values = {"a": np.array(numbers), "b": np.random.default_rng(seed).integers(-(2**40), 2**40, len(numbers))}
+    values = {
+        "a": np.array(numbers),
+        "b": np.random.default_rng(seed).integers(-(2**40), 2**40, len(numbers)),
+    }
     closed = {name: scheme.closed(held, drawn, name) for name, held in values.items()}
     exact = [np.sum(parts, axis=0) for parts in zip(*closed.values(), strict=True)]
     told = scheme.opened(exact, drawn, list(values), len(numbers))
     strayed = [np.append(part[:-1] + error * TOLD, part[-1]) for part in exact]
     assert np.array_equal(scheme.opened(strayed, drawn, list(values), len(numbers)), told)
-    assert np.abs(from_fixed(told - sum(values.values()))).max() <= 2 * TOLD  # half a step of each, and to spare
+    assert (
+        np.abs(from_fixed(told - sum(values.values()))).max() <= 2 * TOLD
+    )  # half a step of each, and to spare
     far = [np.append(part[:-1] + 0.4 * TOLD, part[-1]) for part in exact]
     with pytest.raises(InvalidInput, match="stays closed"):
         scheme.opened(far, drawn, list(values), len(numbers))

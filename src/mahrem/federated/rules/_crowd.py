@@ -1,4 +1,4 @@
-"""Many tables of a simulation, counted in one go: each client gets its part of what one pass over all finds."""
+"""Many tables of a simulation, counted in one go: each client gets its part of what one pass finds."""
 
 from __future__ import annotations
 

@@ -257,8 +257,9 @@ def cover_counts(
         owners: How many clients there are.
 
     Returns:
-        One vector, or one for each of several clients: ``(m,)`` rows whose first right rule this is and that no sure rule before it takes, then
-        ``(m + 1, classes)`` rows by class whose first rule it is, the last line for those without a rule.
+        One vector, or one for each of several clients: ``(m,)`` rows whose first right rule this is and that
+        no sure rule before it takes, then ``(m + 1, classes)`` rows by class whose first rule it is, the last
+        line for those without a rule.
     """
     rules = len(left)
     target = number[np.searchsorted(bits.starts, bits.place >> 6, side="right") - 1]

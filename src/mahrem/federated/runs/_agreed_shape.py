@@ -64,7 +64,8 @@ class AgreedShape:
         seed: Of all that is drawn, but keys and noise.
 
     Example:
-        >>> plan = AgreedShape(shape="vertical", model="logistic", id="nr", holds={"a": ["x", "ill"], "b": ["y"]})
+        >>> holds = {"a": ["x", "ill"], "b": ["y"]}
+        >>> plan = AgreedShape(shape="vertical", model="logistic", id="nr", holds=holds)
         >>> plan.least, plan.own("b", ["x", "y"]), plan.label("ill")
         (2, ('y',), 'a')
         >>> AgreedShape(shape="gossip", model="boosting")

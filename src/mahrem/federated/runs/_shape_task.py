@@ -34,7 +34,7 @@ class ShapeClient(Answerer, Protocol):
 
 @dataclass(frozen=True)
 class ShapeTask:
-    """One of the other shapes; see :class:`FederatedTask`. The model lies with the members, not the server."""
+    """One of the other shapes; see :class:`FederatedTask`. The model lies with members, not the server."""
 
     schema: SharedSchema
     plan: AgreedShape
@@ -112,7 +112,7 @@ class ShapeTask:
         return opened.take(wanted)
 
     def _randomised(self, frame: pl.DataFrame, settings: ClientSettings) -> pl.DataFrame:
-        """Randomise labels once, for all runs that this member takes part in: two drawings would tell more."""
+        """Randomise labels once, for all runs that this member takes part in: two drawings tell more."""
         noise, schema = self.plan.noise(), self.schema
         if noise is None:
             return frame

@@ -1,4 +1,4 @@
-"""Products that nobody sees whole: one party's matrix times another's vectors, with noise that a dealer hands out."""
+"""Products that nobody sees whole: one party's matrix times another's vectors, under noise of a dealer."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class MatrixHolder:
           product, the dealer nothing, as long as these two do not put together what they know.
 
     References:
-        Beaver: Efficient multiparty protocols using circuit randomization, 1991. Du, Atallah: Privacy-preserving
-        cooperative scientific computations, 2001 (with a commodity server).
+        Beaver: Efficient multiparty protocols using circuit randomization, 1991. Du, Atallah: Privacy-
+        preserving cooperative scientific computations, 2001 (with a commodity server).
 
     Example:
         >>> holder, asker = MatrixHolder(np.array([[1, 0, 1]])), VectorHolder(np.array([[5], [7], [-2]]))

@@ -1,4 +1,4 @@
-"""Trees over everybody's columns, grown by the party with the labels, from sums over cells it does not see."""
+"""Trees over everybody's columns, grown by the party with the labels from sums over cells it does not see."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TreeCells:
     def above(self, cuts: Sequence[tuple[int, int]]) -> Any:
         """Give ``(cuts, n)`` whether rows are above cuts."""
         numbers, places = np.array(cuts, np.int64).reshape(-1, 2).T
-        return self.rows[:, numbers].T > places[:, None]
+        return places[:, None] < self.rows[:, numbers].T
 
 
 def _schema(columns: Columns, target: str, classes: Sequence[str]) -> SharedSchema:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from mahrem.errors import InvalidInput
 from mahrem.federated.shapes._hidden_products import Dealer, new_seed, refuse_large
 from mahrem.federated.shapes._vertical import VerticalResult, VerticalRounds

@@ -107,8 +107,8 @@ class WeightsScheme:
         whole = np.rint(steps)
         if np.abs(steps - whole).max(initial=0.0) > STRAY:
             raise InvalidInput(
-                f"clients={len(names)}: the sum is off its steps by more than encryption should add; it stays "
-                "closed, for its last digits would tell about the key"
+                f"clients={len(names)}: the sum is off its steps by more than encryption should add; it "
+                "stays closed, for its last digits would tell about the key"
             )
         return to_fixed(whole * TOLD, np.inf)
 
