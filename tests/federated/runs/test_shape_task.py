@@ -25,7 +25,7 @@ NAMES = ("bank", "clinic", "shop")
 VERTICAL = {"bank": ("age", "class"), "clinic": ("hours",), "shop": ("town",)}
 TRANSFER = {"bank": ("age", "hours"), "clinic": ("hours", "town"), "shop": ("age", "town")}
 PLANS = {
-    "logistic": AgreedShape(shape="vertical", model="logistic", id="nr", holds=VERTICAL, rate=0.5, rounds=8),
+    "logistic": AgreedShape(shape="vertical", model="logistic", id="nr", holds=VERTICAL, rate=3.0, rounds=40),
     "trees": AgreedShape(
         shape="vertical", model="boosting", id="nr", holds=VERTICAL, rounds=4, depth=2, cell_epsilon=0
     ),

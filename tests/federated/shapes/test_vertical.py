@@ -297,6 +297,44 @@ def test_the_slope_of_a_logistic_regression_has_the_sign_of_the_label() -> None:
     assert np.array_equal(slopes["a"][:, 1] < 0, labels == 1)
 
 
+HIDDEN = replace(LOGISTIC, network=Network(hidden=(), rate=0.3, batch=100), hide_slopes=True)
+
+
+def test_hidden_slopes_give_every_party_its_gradient_and_the_same_model() -> None:
+    plain = replace(HIDDEN, hide_slopes=False)
+    one, other = learnt(HIDDEN)[1], learnt(plain)[1]
+    assert np.allclose(one.arrays["weights"], other.arrays["weights"], atol=1e-6)
+
+
+def test_hidden_slopes_are_even_numbers_to_the_other_party_and_sealed_from_the_coordinator() -> None:
+    made = parties(HIDDEN)
+    wire = Recorder(LocalGrid(made))
+    learn_vertical(wire, HIDDEN, CLASSES)
+    clear = {name for one in wire.seen for name, held in one.body.items() if isinstance(held, np.ndarray)}
+    assert clear == {"places", ":shop"}  # noise that it drew itself
+    run = wire.seen[0].run
+    masked = [
+        Seal(KEY).open_words(one.body["slope"], run, "bank", "shop", one.round - 1)
+        for one in wire.seen
+        if one.kind in {"parts", "done"} and "slope" in one.body
+    ]
+    assert len(masked) == HIDDEN.rounds * HIDDEN.steps(300)
+    bits = np.unpackbits(np.concatenate([words.ravel() for words in masked]).view(np.uint8))
+    assert abs(bits.mean() - 0.5) < 6 * 0.5 / np.sqrt(len(bits))  # six deviations
+    order = hash_ids(people()["id"], Seal(KEY).secret("order")).rows
+    rich = (people()["class"].to_numpy() == "yes")[order][HIDDEN.batch(0, 300)]
+    agree = float(((masked[0][:, 1].view(np.int64) < 0) == rich).mean())
+    assert abs(agree - 0.5) < 6 * 0.5 / np.sqrt(len(rich))  # in the clear it would be 1
+
+
+def test_batches_so_small_that_sums_tell_single_labels_are_refused() -> None:
+    small = replace(HIDDEN, network=Network(hidden=(), rate=0.3, batch=16))
+    with pytest.raises(Infeasible, match="sums over so few would tell"):
+        learn_vertical(LocalGrid(parties(small)), small, CLASSES)
+    with pytest.raises(InvalidParameter, match="hide_slopes"):
+        replace(NETWORK, hide_slopes=True)
+
+
 def test_randomised_labels_are_what_the_others_can_know() -> None:
     made = parties(LOGISTIC)
     made["bank"] = replace(made["bank"], noise=LabelNoise(epsilon=1.0))

@@ -119,7 +119,7 @@ def test_the_coordinator_carries_neither_cells_nor_gradients_in_the_clear() -> N
     clear = {
         name for message in recorder.seen for name, held in message.body.items() if hasattr(held, "dtype")
     }
-    assert clear == {"places", "dealt-shop"}  # of rows that align, and noise that it drew itself
+    assert clear == {"places", ":shop"}  # of rows that align, and noise that it drew itself
 
 
 def test_noise_on_cells_is_that_of_the_promise_and_trees_still_learn() -> None:
@@ -142,7 +142,7 @@ def test_questions_out_of_turn_and_cuts_of_others_columns_are_refused() -> None:
         shop.answer(Message("product", "run", 0, {}))
     learn_vertical_trees(LocalGrid(made), PLAN, made["bank"].classes)
     run = shop._run
-    for kind, level in (("product", 0), ("sides", 5), ("product", 6), ("cells", 0)):
+    for kind, level in (("product", 0), ("sides", 5), ("product", 6), ("shift", 0)):
         with pytest.raises(InvalidInput, match="not what comes next"):
             shop.answer(Message(kind, run, level, {"seed": bytes(32)}))
 

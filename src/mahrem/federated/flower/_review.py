@@ -84,6 +84,8 @@ def _shape(task: ShapeTask, name: str) -> Iterator[Note]:
         yield Note("federation.review.labels", {"label": label})
         if plan.model == "boosting":
             yield Note("federation.review.vertical_trees", {"label": label})
+        elif plan.model == "logistic":
+            yield Note("federation.review.vertical_sums", {"label": label})
         else:
             yield Note("federation.review.vertical_layers", {"label": label})
     elif held:

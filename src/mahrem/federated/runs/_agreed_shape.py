@@ -49,7 +49,7 @@ class AgreedShape:
         rounds: How many rounds, or trees.
         epochs: Passes through the rows in a round.
         rate: Learning rate; 0.05, of trees 0.2.
-        batch: Rows of a step.
+        batch: Rows of a step; 64, of vertical logistic regression 4096. Sums over few rows tell single labels.
         units: Of vertical layers: what a party's columns become.
         tail: Of u-shaped: layers that clients have after the server's.
         label_epsilon: Of vertical and u-shaped: randomises labels before anything is learnt from them.
@@ -78,7 +78,7 @@ class AgreedShape:
     rounds: int = setting(10, **_COUNT)
     epochs: int = setting(1, **_COUNT)
     rate: float | None = setting(**_NUMBER, read=from_number(1e-9, 100))
-    batch: int = setting(64, **_COUNT)
+    batch: int | None = setting(**_COUNT)
     units: int = setting(16, **_COUNT)
     tail: int = setting(1, **_COUNT)
     label_epsilon: float | None = setting(**_NUMBER, read=from_number(1e-3, 50))
@@ -144,6 +144,12 @@ class AgreedShape:
         """The rate that was said, or the usual one."""
         return RATES.get(self.model, 0.05) if self.rate is None else self.rate
 
+    @property
+    def step_rows(self) -> int:
+        """The batch that was said, or the usual one."""
+        usual = 4096 if (self.shape, self.model) == ("vertical", "logistic") else 64
+        return usual if self.batch is None else self.batch
+
     def own(self, name: str, columns: Any) -> tuple[str, ...]:
         """Give the columns that a member learns from, in the order of the schema."""
         held = set(self.holds[name]) if self.holds else set(columns)
@@ -193,7 +199,7 @@ class AgreedShape:
         from mahrem.federated.networks import Network
 
         hidden = self.entry.hidden if self.model == "mlp" else ()
-        return Network(hidden=hidden, rate=self.learning_rate, batch=self.batch, epochs=self.epochs)
+        return Network(hidden=hidden, rate=self.learning_rate, batch=self.step_rows, epochs=self.epochs)
 
     def plan(self) -> SomePlan:
         """Give what the shape itself agrees on."""
@@ -212,7 +218,8 @@ class AgreedShape:
         common["network"] = self.network()
         if self.shape == "vertical":
             units = self.units if self.model == "mlp" else 0
-            return shapes.VerticalPlan(**common, units=units, least_rows=self.least_rows)
+            rows, hidden = self.least_rows, not units
+            return shapes.VerticalPlan(**common, units=units, least_rows=rows, hide_slopes=hidden)
         if self.shape == "gossip":
             return shapes.GossipPlan(**common)
         if self.shape == "transfer":
@@ -222,7 +229,11 @@ class AgreedShape:
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain data, without None: a plan file has no such thing."""
         said = {name: getattr(self, name) for name in settings_of(AgreedShape)}
-        said |= {"rate": self.learning_rate, "holds": {name: list(held) for name, held in self.holds.items()}}
+        said |= {
+            "rate": self.learning_rate,
+            "batch": self.step_rows,
+            "holds": {name: list(held) for name, held in self.holds.items()},
+        }
         return {name: value for name, value in said.items() if value is not None}
 
     @classmethod

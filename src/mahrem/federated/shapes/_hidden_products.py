@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,18 @@ def new_seed() -> bytes:
     return secrets.token_bytes(KEY)
 
 
+def read_seed(body: Mapping[str, Any]) -> bytes:
+    """Read a seed that was dealt.
+
+    Raises:
+        InvalidInput: If it is none.
+    """
+    seed = body.get("seed")
+    if not isinstance(seed, bytes) or len(seed) != KEY:
+        raise InvalidInput(f"seed: {KEY} bytes are dealt")
+    return seed
+
+
 def refuse_large(cells: int, rows: int) -> None:
     """Refuse a matrix that does not fit into a message.
 
@@ -46,7 +60,7 @@ class MatrixHolder:
     All is reckoned modulo 2^64, where a number plus one that is drawn evenly says nothing.
 
     Args:
-        matrix: ``(cells, rows)`` ones where a row counts in a cell.
+        matrix: ``(cells, rows)`` whole numbers: ones where a row counts in a cell, or fixed point.
 
     Guarantees:
         - What leaves is evenly distributed for whoever lacks the seeds; the party with the vectors learns the
@@ -65,18 +79,19 @@ class MatrixHolder:
         [[3]]
     """
 
-    matrix: NDArray[np.uint8] = field(repr=False)
+    matrix: NDArray[Any] = field(repr=False)
     _noise: Words = field(init=False, repr=False)
 
     def shift(self, seed: bytes) -> Words:
         """Give the matrix less noise; once, for one seed hides one matrix."""
         refuse_large(*self.matrix.shape)
         self._noise = draw_words(seed, (len(self.matrix), self.matrix.shape[1]))
-        return self.matrix.astype(np.uint64) - self._noise
+        return self.matrix.astype(np.int64).view(np.uint64) - self._noise
 
-    def product(self, masked: Words, seed: bytes) -> Words:
-        """Give the noise times masked vectors, under noise of its own."""
-        return self._noise @ masked + draw_words(seed, (len(self.matrix), masked.shape[1]))
+    def product(self, masked: Words, seed: bytes, rows: Integers | None = None) -> Words:
+        """Give the noise times masked vectors, of some rows or of all, under noise of its own."""
+        noise = self._noise if rows is None else self._noise[:, rows]
+        return noise @ masked + draw_words(seed, (len(self.matrix), masked.shape[1]))
 
 
 @dataclass
@@ -94,11 +109,13 @@ class Dealer:
     seed: bytes = field(default_factory=new_seed, repr=False)
     _noise: Words | None = field(default=None, repr=False)
 
-    def deal(self, vectors: bytes, answer: bytes, width: int) -> Words:
+    def deal(self, vectors: bytes, answer: bytes, width: int, rows: Integers | None = None) -> Words:
         """Give what is left of the noise on vectors and on the answer, by their seeds."""
         if self._noise is None:
             self._noise = draw_words(self.seed, (self.cells, self.rows))
-        return self._noise @ draw_words(vectors, (self.rows, width)) - draw_words(answer, (self.cells, width))
+        noise = self._noise if rows is None else self._noise[:, rows]
+        drawn = draw_words(vectors, (noise.shape[1], width))
+        return noise @ drawn - draw_words(answer, (self.cells, width))
 
 
 @dataclass

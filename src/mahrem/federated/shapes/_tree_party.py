@@ -12,6 +12,7 @@ import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.shapes._aligned_party import AlignedParty
+from mahrem.federated.shapes._hidden_products import read_seed
 from mahrem.federated.shapes._tree_grower import TreeCells, TreeGrower
 from mahrem.federated.shapes._vertical_plan import VerticalTreesPlan
 from mahrem.federated.sums import to_fixed
@@ -42,7 +43,7 @@ class TreeParty(AlignedParty):
             raise InvalidParameter(f"held: the columns of party={self.name!r} are others there")
         self._opening = False  # of the noise on cells, which comes before the first level
         self._answers: dict[str, Callable[[Mapping[str, Any], int], dict[str, Any]]] = {
-            "cells": self._shift,
+            "shift": self._shift,
             "product": self._product,
             "sides": self._sides,
             "begin": self._take,
@@ -84,7 +85,7 @@ class TreeParty(AlignedParty):
         return self._trees.model()
 
     def learn(self, message: Message) -> Message:
-        """Answer ``cells``, ``product`` and ``sides``; with the labels ``begin``, ``gradients`` and so on.
+        """Answer ``shift``, ``product`` and ``sides``; with the labels ``begin``, ``gradients`` and so on.
 
         Each is answered once for each level, in order.
 
@@ -92,7 +93,7 @@ class TreeParty(AlignedParty):
             InvalidInput: If it is none, or out of turn.
         """
         mine = (
-            ("cells", "product", "sides") if self._trees is None else ("begin", "gradients", "sums", "place")
+            ("shift", "product", "sides") if self._trees is None else ("begin", "gradients", "sums", "place")
         )
         level, place = divmod(self._next, len(mine) - 1)
         wanted = mine[1 + place] if self._opening else mine[0]
@@ -129,14 +130,14 @@ class TreeParty(AlignedParty):
 
     def _shift(self, body: Mapping[str, Any], level: int) -> dict[str, Any]:
         own = self._own()
-        shifted = own.holder.shift(_seed(body))
+        shifted = own.holder.shift(read_seed(body))
         return {"cells": own.bins.cells, "shifted": self._close("begin", self._label, level, shifted)}
 
     def _product(self, body: Mapping[str, Any], level: int) -> dict[str, Any]:
         own = self._own()
         width = self.plan.width(level, len(self.classes))
         masked = self._words("gradients", self._label, level, body.get("masked"), (self._count, width))
-        answer = own.holder.product(masked, _seed(body))
+        answer = own.holder.product(masked, read_seed(body))
         if self.plan.cell_epsilon:
             spread = self.plan.deviation(self.columns, len(self.classes))
             drawn = spread * self._stream.normals(f"cells of {self._run}", level + 1, answer.size)
@@ -167,7 +168,7 @@ class TreeParty(AlignedParty):
 
     def _gradients(self, body: Mapping[str, Any], level: int) -> dict[str, Any]:
         grower = self._growing()
-        masked = grower.gradients(level % self.plan.depth).mask(_seed(body))
+        masked = grower.gradients(level % self.plan.depth).mask(read_seed(body))
         closed = {name: self._close("gradients", name, level, masked) for name in grower.others}
         return {"width": masked.shape[1], **closed}
 
@@ -177,7 +178,7 @@ class TreeParty(AlignedParty):
             shape = (grower.cells_of(name), grower.asked.vectors.shape[1])
             answer, dealt = (
                 self._words("product", name, level, body.get(name), shape),
-                body.get(f"dealt-{name}"),
+                body.get(f":{name}"),
             )
             if not isinstance(dealt, np.ndarray) or dealt.dtype != np.uint64 or dealt.shape != shape:
                 raise InvalidInput("sums: what was dealt has another shape")
@@ -195,13 +196,6 @@ class TreeParty(AlignedParty):
         }
         grower.place(level % self.plan.depth, above)
         return {}
-
-
-def _seed(body: Mapping[str, Any]) -> bytes:
-    seed = body.get("seed")
-    if not isinstance(seed, bytes) or len(seed) != 32:
-        raise InvalidInput("seed: 32 bytes are dealt")
-    return seed
 
 
 def _read_cuts(content: bytes) -> list[tuple[int, int]]:

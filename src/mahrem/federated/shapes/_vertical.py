@@ -9,6 +9,7 @@ from typing import Any
 
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.shapes._alignment import align_ids
+from mahrem.federated.shapes._hidden_products import Dealer, new_seed, refuse_large
 from mahrem.federated.shapes._plan import AlignedPlan
 from mahrem.federated.shapes._private_ids import check_points, words_of
 from mahrem.federated.shapes._vertical_party import VerticalParty
@@ -26,6 +27,11 @@ class VerticalResult:
     rows: int  # how many people all parties have
     alone: Mapping[str, int] = field(default_factory=dict)  # ids that some other party does not have
     missing: Mapping[str, int] = field(default_factory=dict)  # rows without an id
+
+    @property
+    def holders(self) -> list[str]:
+        """The parties without labels."""
+        return [name for name in self.parties if name != self.label]
 
 
 def learn_vertical(
@@ -83,18 +89,29 @@ def learn_vertical(
     """
     rounds = VerticalRounds(grid, plan, secrets.token_hex(8))
     result = rounds.align(classes)
-    senders = [name for name in result.parties if name != result.label]
-    slopes = dict.fromkeys(senders, b"")
+    dealers = rounds.deal_matrices(result) if plan.hide_slopes else {}
+    slopes: dict[str, dict[str, object]] = {name: {} for name in result.holders}
     steps = plan.steps(result.rows)
     for number in range(plan.rounds * steps):
-        parts = rounds.ask("parts", number, {name: {"slope": slopes[name]} for name in senders})
-        held = {name: reply.body.get("part", b"") for name, reply in parts.items()}
+        parts = rounds.ask("parts", number, slopes)
+        held: dict[str, object] = {name: reply.body.get("part", b"") for name, reply in parts.items()}
+        seed, seeds = new_seed(), {name: new_seed() for name in dealers}
+        batch = plan.batch(number, result.rows)
+        for name, dealer in dealers.items():
+            held |= {":seed": seed, f":{name}": dealer.deal(seed, seeds[name], len(classes), batch)}
         (reply,) = rounds.ask("slopes", number, {result.label: held}).values()
-        slopes = {name: reply.body.get(name, b"") for name in senders}
+        slopes = {
+            name: {"slope": reply.body.get(name), "rest": reply.body.get(f":{name}"), "seed": seeds.get(name)}
+            for name in result.holders
+        }
+        slopes = {
+            name: {key: part for key, part in body.items() if part is not None}
+            for name, body in slopes.items()
+        }
         if after is not None and (number + 1) % steps == 0:
             after((number + 1) // steps)
     last = plan.rounds * steps
-    ended = rounds.ask("done", last, {name: {"slope": slopes[name]} for name in senders})
+    ended = rounds.ask("done", last, slopes)
     if join:
         parts = {name: reply.body.get("part", b"") for name, reply in ended.items()}
         rounds.ask("join", last, {result.label: parts})
@@ -119,6 +136,21 @@ class VerticalRounds:
                 reached=len(answers),
             )
         return answers
+
+    def deal_matrices(self, result: VerticalResult) -> dict[str, Dealer]:
+        """Let the party with the labels have everybody's numbers, less noise that is drawn here."""
+        seeds = {name: new_seed() for name in result.holders}
+        answers = self.ask("shift", 0, {name: {"seed": seed} for name, seed in seeds.items()})
+        dealers = {}
+        for name, reply in answers.items():
+            cells = reply.body.get("cells")
+            if not isinstance(cells, int) or cells < 1:
+                raise InvalidInput(f"party={name!r} sent no numbers")
+            refuse_large(cells, result.rows)
+            dealers[name] = Dealer(cells, result.rows, seeds[name])
+        shifted = {name: reply.body.get("shifted") for name, reply in answers.items()}
+        self.ask("begin", 0, {result.label: shifted})
+        return dealers
 
     def align(self, classes: Sequence[str]) -> VerticalResult:
         """Let everybody know which of its rows all have, and in which order."""

@@ -12,14 +12,18 @@ import polars as pl
 from mahrem.errors import InvalidInput
 from mahrem.federated.networks import LayerStack, Network, Weights, read_values
 from mahrem.federated.shapes._aligned_party import AlignedParty, Columns
+from mahrem.federated.shapes._hidden_products import MatrixHolder, VectorHolder, read_seed
 from mahrem.federated.shapes._plan import model_of
 from mahrem.federated.shapes._vertical_logistic import LinearPart, SummedTop
 from mahrem.federated.shapes._vertical_network import JoinedTop, joined_layers, units_of
 from mahrem.federated.shapes._vertical_plan import VerticalPlan
 from mahrem.federated.weights import SharedModel, SharedSchema
-from mahrem.federated.wire import Message
+from mahrem.federated.wire import Message, Words
 from mahrem.learning.classifiers import DeclaredEncoder
 from mahrem.types import Integers
+
+FINE, SLOPES = 2.0**24, 2.0**32  # steps of columns and of slopes: a sum of their products stays below 2^62
+CROWD = 4  # rows of a batch for each number of a party's columns, where slopes are hidden
 
 
 class PartyPart(Protocol):
@@ -62,7 +66,8 @@ class VerticalParty(AlignedParty):
           counts, and bytes that it cannot open. No party gets more of others' ids than points.
         - Other parties get numbers for the rows that all have: the party with the labels a part of the scores
           or the units, the others the slope of the loss by them. Neither is the columns or the labels, but
-          the slope of a logistic regression has the sign of the label.
+          the slope of a logistic regression has the sign of the label; with ``hide_slopes`` they get sums of
+          slopes over a batch instead, by their own columns.
     """
 
     plan: VerticalPlan = field(default_factory=VerticalPlan)
@@ -71,6 +76,7 @@ class VerticalParty(AlignedParty):
     others: dict[str, PartyPart] = field(default_factory=dict, init=False, repr=False)  # in the end
     _rows: Weights = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
     _right: Weights = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
+    _hidden: MatrixHolder | dict[str, Words] | None = field(default=None, init=False, repr=False)
 
     @property
     def begun(self) -> bool:
@@ -79,7 +85,7 @@ class VerticalParty(AlignedParty):
 
     def forget(self) -> None:
         """See :class:`AlignedParty`."""
-        self.part = self.top = None
+        self.part = self.top = self._hidden = None
         self.others = {}
 
     def learn(self, message: Message) -> Message:
@@ -88,6 +94,8 @@ class VerticalParty(AlignedParty):
         Raises:
             InvalidInput: If it is none, or out of turn.
         """
+        if message.kind in {"shift", "begin"} and self.plan.hide_slopes and self._hidden is None:
+            return message.reply(**(self._shift if self.top is None else self._take)(message.body))
         if message.kind in {"parts", "slopes", "done"} and message.round != self._next:
             raise InvalidInput(f"step={message.round} is out of turn; {self._next} is next")
         last = self.plan.rounds * self.plan.steps(self._count)
@@ -148,8 +156,18 @@ class VerticalParty(AlignedParty):
         number = message.round
         if number:
             before, width = self.plan.batch(number - 1, self._count), self.plan.units or len(self.classes)
-            slope = self._seal.open(message.body.get("slope"), self._run, self._label, self.name, number - 1)
-            part.back(read_values(slope, len(before), width, "slope"))
+            slope, bound = message.body.get("slope"), (self._run, self._label, self.name)
+            if isinstance(self._hidden, MatrixHolder) and isinstance(part, LinearPart):
+                rest = self._seal.open_words(message.body.get("rest"), *bound, -number)
+                masked = self._seal.open_words(slope, *bound, number - 1)
+                if masked.shape != (len(before), width) or rest.shape != part.matrix.T.shape:
+                    raise InvalidInput("slope: numbers of another shape than agreed")
+                whole = self._hidden.product(masked, read_seed(message.body), before) + rest
+                part.gradient = (whole.view(np.int64) / (FINE * SLOPES)).T
+            else:
+                part.back(
+                    read_values(self._seal.open(slope, *bound, number - 1), len(before), width, "slope")
+                )
             part.step(self.plan.network.rate)
         self._next += 1
         if message.kind == "done":  # its part of the model, for the party with the labels
@@ -164,6 +182,7 @@ class VerticalParty(AlignedParty):
         parts = {
             name: self._seal.open(held, self._run, name, self.name, number)
             for name, held in message.body.items()
+            if not name.startswith(":")  # what was dealt
         }
         if self.part is not None:
             parts[self.name] = self.part.forward(self._rows[batch])
@@ -174,10 +193,60 @@ class VerticalParty(AlignedParty):
             self.part.back(slopes.pop(self.name))
             self.part.step(rate)
         self._next += 1
+        if isinstance(self._hidden, dict):
+            return self._masked(message, slopes, batch, self._hidden)
         return {
             name: self._seal.close(slope, self._run, self.name, name, number)
             for name, slope in slopes.items()
         }
+
+    def _shift(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Give the columns less noise, for the party with the labels."""
+        self._hidden = MatrixHolder(np.rint(self._rows.T * FINE).astype(np.int64))
+        shifted = self._hidden.shift(read_seed(body))
+        sealed = self._seal.close(shifted, self._run, self.name, self._label, -1)
+        return {"cells": len(shifted), "shifted": sealed}
+
+    def _take(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep what others' columns are less noise; refuses batches whose sums would tell single labels."""
+        held = {
+            name: self._seal.open_words(part, self._run, name, self.name, -1) for name, part in body.items()
+        }
+        rows = len(self.plan.batch(0, self._count))
+        for name, shifted in held.items():
+            if shifted.shape[1] != self._count:
+                raise InvalidInput(f"party={name!r} sent numbers of other rows than align")
+            if rows < CROWD * len(shifted):
+                raise InvalidInput(
+                    f"batch={rows} rows: sums over so few would tell party={name!r} single labels, for its "
+                    f"columns are {len(shifted)} numbers; at least {CROWD * len(shifted)} are needed"
+                )
+        self._hidden = held
+        return {}
+
+    def _masked(
+        self, message: Message, slopes: Mapping[str, Weights], batch: Integers, hidden: Mapping[str, Words]
+    ) -> dict[str, bytes]:
+        """Give slopes under noise, and what is left of it: with its own numbers it is a party's gradient."""
+        answer, number = {}, message.round
+        for name, slope in slopes.items():
+            dealt, shifted = message.body.get(f":{name}"), hidden[name][:, batch]
+            if (
+                not isinstance(dealt, np.ndarray)
+                or dealt.dtype != np.uint64
+                or dealt.shape
+                != (
+                    len(shifted),
+                    slope.shape[1],
+                )
+            ):
+                raise InvalidInput("slopes: what was dealt has another shape")
+            asker = VectorHolder(np.rint(slope * SLOPES).astype(np.int64), shifted)
+            rest = asker.product(np.zeros_like(dealt), dealt).view(np.uint64)
+            masked = asker.mask(read_seed({"seed": message.body.get(":seed")}))
+            answer[name] = self._seal.close(masked, self._run, self.name, name, number)
+            answer[f":{name}"] = self._seal.close(rest, self._run, self.name, name, -1 - number)
+        return answer
 
     def model(self) -> SharedModel:
         """Give the model over all columns, at the party with the labels, once the parts were joined.

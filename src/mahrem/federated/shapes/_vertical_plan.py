@@ -27,6 +27,8 @@ class VerticalPlan(AlignedPlan):
         network: Rate, batch and passes through the rows in a round; its hidden layers are those above the
             parties' units, at the party with the labels.
         units: What each party's columns become; 0 is logistic regression.
+        hide_slopes: Of logistic regression: other parties learn the gradient by their own columns alone, and
+            no row's slope, whose sign is the label. The coordinator deals the noise for it.
         rounds: How many rounds.
         least_rows: Fewer rows in common are an error.
         seed: Of the order of the rows and of the first weights.
@@ -41,12 +43,15 @@ class VerticalPlan(AlignedPlan):
 
     network: Network = field(default_factory=lambda: Network(hidden=(), rate=0.1, batch=128))
     units: int = 0
+    hide_slopes: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check.between(0, 10_000, units=check.whole(units=self.units))
         if self.network.hidden and not self.units:
             raise InvalidParameter("units=0 is logistic regression, which has no hidden layers")
+        if self.hide_slopes and self.units:
+            raise InvalidParameter("hide_slopes: it is for logistic regression, which has no units")
 
     def steps(self, rows: int) -> int:
         """How many steps a round has."""

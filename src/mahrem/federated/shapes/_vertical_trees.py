@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mahrem.errors import InvalidInput
-from mahrem.federated.shapes._hidden_products import Dealer, new_seed, refuse_large
+from mahrem.federated.shapes._hidden_products import Dealer, new_seed
 from mahrem.federated.shapes._vertical import VerticalResult, VerticalRounds
 from mahrem.federated.shapes._vertical_plan import VerticalTreesPlan
 from mahrem.federated.wire import Message, MessageGrid
@@ -87,22 +87,9 @@ class _TreeRounds:
     classes: int
     dealers: dict[str, Dealer] = field(default_factory=dict)
 
-    @property
-    def holders(self) -> list[str]:
-        return [name for name in self.result.parties if name != self.result.label]
-
     def begin(self) -> None:
         """Let the party with the labels have everybody's cells, less noise."""
-        seeds = {name: new_seed() for name in self.holders}
-        asked = {name: {"seed": seed} for name, seed in seeds.items()}
-        answers = self.rounds.ask("cells", 0, asked)
-        for name, reply in answers.items():
-            cells = reply.body.get("cells")
-            if not isinstance(cells, int) or cells < 1:
-                raise InvalidInput(f"party={name!r} sent no cells")
-            refuse_large(cells, self.result.rows)
-            self.dealers[name] = Dealer(cells, self.result.rows, seeds[name])
-        self._label("begin", 0, {name: reply.body.get("shifted") for name, reply in answers.items()})
+        self.dealers = self.rounds.deal_matrices(self.result)
 
     def level(self, number: int) -> None:
         """Grow one level: gradients under noise, sums, cuts, and who is on which side of them."""
@@ -111,12 +98,14 @@ class _TreeRounds:
         width = asked.get("width")
         if not isinstance(width, int) or width != self.plan.width(number, self.classes):
             raise InvalidInput(f"gradients={width!r} are not those of a level")
-        seeds = {name: new_seed() for name in self.holders}
-        bodies = {name: {"seed": seeds[name], "masked": asked.get(name)} for name in self.holders}
+        seeds = {name: new_seed() for name in self.result.holders}
+        bodies = {name: {"seed": seeds[name], "masked": asked.get(name)} for name in self.result.holders}
         answers = self._ask("product", number, bodies)
-        dealt = {f"dealt-{name}": self.dealers[name].deal(seed, seeds[name], width) for name in self.holders}
+        dealt = {
+            f":{name}": self.dealers[name].deal(seed, seeds[name], width) for name in self.result.holders
+        }
         cuts = self._label("sums", number, {**answers, **dealt})
-        sides = self._ask("sides", number, {name: {"cuts": cuts.get(name)} for name in self.holders})
+        sides = self._ask("sides", number, {name: {"cuts": cuts.get(name)} for name in self.result.holders})
         self._label("place", number, sides)
 
     def _ask(self, kind: str, number: int, bodies: Mapping[str, Mapping[str, object]]) -> dict[str, Any]:
