@@ -49,7 +49,7 @@ class AgreedShape:
         rounds: How many rounds, or trees.
         epochs: Passes through the rows in a round.
         rate: Learning rate; 0.05, of trees 0.2.
-        batch: Rows of a step; 64, of vertical logistic regression 4096. Sums over few rows tell single labels.
+        batch: Rows of a step; 64, of vertical logistic regression 4096. Sums over few tell single labels.
         units: Of vertical layers: what a party's columns become.
         tail: Of u-shaped: layers that clients have after the server's.
         label_epsilon: Of vertical and u-shaped: randomises labels before anything is learnt from them.
