@@ -15,10 +15,12 @@ from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.flower import Federation, FederationSettings, init_federation
 from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.flower._review import describe_federation
-from mahrem.federated.runs import AgreedShape, ClientSettings, RunModel, RunSettings, ShapeTask
+from mahrem.federated.runs import AgreedShape, ClientSettings, RunModel, RunSettings, ShapeTask, read_run
+from mahrem.federated.runs._report import describe_run
 from mahrem.federated.shapes import agree_keys
 from mahrem.federated.weights import SharedModel, propose_schema
 from mahrem.federated.wire import LocalGrid, Message, Replies, read_private_key
+from mahrem.report import federation_page
 from wires import Recorder
 
 NAMES = ("bank", "clinic", "shop")
@@ -109,6 +111,9 @@ def test_members_keep_a_model_that_predicts_and_the_server_has_none(name: str, t
     assert not list((tmp_path / "run").glob("*.npz"))
     assert sum("round" in line for line in told) >= plan.rounds
     assert plan.shape in "\n".join(describe_federation(study.federation, "bank"))
+    report = describe_run({**read_run(tmp_path / "run"), "summary": {**summary, "superlink": "finished"}}, {})
+    assert [line["code"] for line in report["server"]] == [f"shape_{plan.shape.replace('-', '_')}"]
+    assert all(len(federation_page(report, language)) > 500 for language in ("en", "de", "tr"))
     if plan.shape in {"split", "u-shaped"}:
         assert np.array_equal(kept["bank"].arrays["weights"], kept["shop"].arrays["weights"])
 
