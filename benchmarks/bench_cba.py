@@ -28,7 +28,7 @@ import polars as pl
 
 from mahrem.arrays import cover_first, pack_bits
 from mahrem.experiments._buyuktanir2022_runs import SETS
-from mahrem.federated.rules import ExactSettings, RulesSilo, learn_exact
+from mahrem.federated.rules import ExactSettings, RulesCrowd, learn_exact
 from mahrem.federated.runs import split_rows
 from mahrem.federated.sums import MaskedClient, MaskedSum
 from mahrem.federated.wire import LocalGrid, Message
@@ -234,9 +234,8 @@ def _exact(
         model = cba(as_cells(cells), labels, settings)
         central = min(central, time.process_time() - start)
         start = time.process_time()
-        grid = CountedGrid(
-            {f"c{place:03d}": RulesSilo(part, "class of all") for place, part in enumerate(parts)}
-        )
+        frames = {f"c{place:03d}": part for place, part in enumerate(parts)}
+        grid = CountedGrid(RulesCrowd.of(frames, "class of all"))
         learnt = learn_exact(grid, cells.columns, ExactSettings(cba=settings))
         spent = time.process_time() - start
         whole = min(whole, spent)

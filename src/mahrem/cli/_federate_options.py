@@ -19,10 +19,14 @@ from mahrem.federated.rules import RulesPlan
 from mahrem.federated.sums import SUMS
 from mahrem.federated.weights import MODELS, LearningPlan, Protections
 from mahrem.settings import Setting, read_settings, settings_of
+from mahrem.words import LANGUAGES, load_catalogue
 
 DIR = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that init made.")]
 FEDERATION = Annotated[Path, typer.Argument(metavar="FEDERATION", help="The federation file.")]
 MANY = list[str] | None
+LANGUAGE = Annotated[
+    str, typer.Option("--language", metavar="NAME", help=f"Of what is told: {', '.join(LANGUAGES)}.")
+]
 RULES = "du-cba"
 _BOTH: Sequence[Row] = (  # they choose between plans, and mean the same in both
     ("model", str | None, "--model", "NAME", f"{', '.join(MODELS)}; {RULES} (rules) by default."),
@@ -150,11 +154,12 @@ def take_reading(given: dict[str, Any]) -> Any:
     return Reading(**{known.name: given.pop(known.name) for known in fields(Reading) if known.name in given})
 
 
-def teller(*, quiet: bool) -> Callable[[str], None]:
-    """Give what prints progress, or nothing."""
+def teller(*, quiet: bool, language: str = "en") -> Callable[[str], None]:
+    """Give what prints progress in a language, or nothing."""
+    catalogue = load_catalogue(language)
 
     def tell(line: str) -> None:
         if not quiet:
-            print(line, file=sys.stderr, flush=True)  # noqa: T201 - progress goes there
+            print(catalogue.tell(line), file=sys.stderr, flush=True)  # noqa: T201 - progress goes there
 
     return tell

@@ -13,6 +13,7 @@ from mahrem.cli._federate_learning import SILOS, print_learning, silo_policies
 from mahrem.cli._federate_options import (
     DIR,
     FEDERATION,
+    LANGUAGE,
     MANY,
     plan_from,
     plan_panels,
@@ -32,7 +33,14 @@ from mahrem.typed import listed
 
 
 @speaks_rows({"Run": rows_of_spec(RunSettings)})
-def run(folder: DIR, *, json: JSON = False, quiet: QUIET = False, settings: dict[str, Any]) -> None:
+def run(
+    folder: DIR,
+    language: LANGUAGE = "en",
+    *,
+    json: JSON = False,
+    quiet: QUIET = False,
+    settings: dict[str, Any],
+) -> None:
     """Learn what was agreed from the clients that are online; waits for the true end.
 
     mahrem federate run study
@@ -41,7 +49,8 @@ def run(folder: DIR, *, json: JSON = False, quiet: QUIET = False, settings: dict
     from mahrem.federated import run_federation
 
     own = RunSettings(**take_settings(RunSettings, settings))
-    summary = run_federation(folder, own, reading=take_reading(settings), tell=teller(quiet=quiet))
+    tell = teller(quiet=quiet, language=language)
+    summary = run_federation(folder, own, reading=take_reading(settings), tell=tell)
     _report(summary, json=json)
 
 
@@ -104,6 +113,7 @@ def simulate(
     output: Annotated[Path, option("-o --output", "DIR", "The run folder; one that was stopped goes on.")],
     shape: SHAPE = None,
     label_epsilon: LABEL_EPSILON = None,
+    language: LANGUAGE = "en",
     *,
     json: JSON = False,
     quiet: QUIET = False,
@@ -131,7 +141,7 @@ def simulate(
         columns=None if columns is None else tuple(listed(columns)),
         force=force,
         reading=reading,
-        tell=teller(quiet=quiet),
+        tell=teller(quiet=quiet, language=language),
     )
     _report(summary, json=json)
 

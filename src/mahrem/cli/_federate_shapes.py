@@ -1,20 +1,24 @@
-"""``mahrem federate simulate --shape``: the other shapes of federation."""
+"""``mahrem federate init --shape`` and ``simulate --shape``: the other shapes of federation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from mahrem.cli._federate_options import take_settings
+from mahrem.cli._federate_options import rows_of_spec, take_settings
 from mahrem.cli._options import option
 from mahrem.cli._print import print_table
 from mahrem.errors import InvalidParameter
-from mahrem.federated.runs import SHAPES, TableSharing
+from mahrem.federated.runs import SHAPES, AgreedShape, TableSharing
+from mahrem.settings import settings_of
+from mahrem.typed import listed, pairs
 
 SHAPE = Annotated[str | None, option("--shape", "NAME", f"Another shape: {', '.join(SHAPES)}.")]
 LABEL_EPSILON = Annotated[
     float | None, option("--label-epsilon", "X", "Randomise the labels of vertical or u-shaped.")
 ]
+_SHAPE_ALONE = ("shape", "label_epsilon", "units", "tail", "least_rows", "id", "holds")
+SHAPE_ROWS = rows_of_spec(AgreedShape, only=_SHAPE_ALONE)
 _PLAN = ("model", "rounds", "epochs", "batch", "rate")  # what a shape takes of a plan
 _SHARING = ("clients", "split", "alpha", "seed")
 
@@ -34,26 +38,55 @@ def shape_simulation(shape: str | None, label_epsilon: float | None, settings: d
     return ShapeSimulation(run, sharing.get("test", TableSharing.test))
 
 
+def agreed_shape(settings: Mapping[str, Any]) -> Any:
+    """Give the shape that members agree on; what a shape does not know is refused."""
+    known = settings_of(AgreedShape)
+    for name in settings:
+        if name not in known:
+            raise InvalidParameter(f"{name}: --{name.replace('_', '-')} does not go with --shape")
+    given = {name: value for name, value in settings.items() if name != "holds"}
+    if "holds" in settings:
+        given["holds"] = {
+            name: tuple(listed([columns]))
+            for name, columns in pairs("holds", settings["holds"], "NAME=A,B").items()
+        }
+    return AgreedShape.from_dict(given)
+
+
+def refuse_shape_settings(settings: Mapping[str, Any]) -> None:
+    """Refuse what only a shape knows where none was said."""
+    for name in _SHAPE_ALONE:
+        if name in settings:
+            raise InvalidParameter(f"{name}: --{name.replace('_', '-')} goes with --shape")
+
+
 def print_shape(summary: Mapping[str, Any]) -> None:
     """Print what was learnt, beside the same network in one place."""
-    figures, central = summary["figures"], summary["central"]
     rows = [
         ("shape", f"{summary['shape']}, {summary['model']}, {summary['rounds']} rounds"),
         ("parties", f"{len(summary['clients'])}"),
         *_found(summary),
-        ("accuracy", f"{figures['accuracy']:.4f} on {summary['test_rows']:,} untouched rows"),
-        *(
-            [("lowest of the parties", f"{summary['lowest_accuracy']:.4f}")]
-            if len(summary["models"]) > 1
-            else []
-        ),
-        ("in one place", f"{central['accuracy']:.4f}, difference {summary['difference']:+.4f}"),
-        ("F1, in one place", f"{figures['f1']:.4f}, {central['f1']:.4f}"),
+        *(_judged(summary) if "central" in summary else [("model kept by", ", ".join(summary["models"]))]),
         ("bytes up, down", f"{summary['bytes']['up']:,}, {summary['bytes']['down']:,}"),
         ("seconds", f"{summary['seconds']:g}"),
+        *([("the SuperLink says", summary["superlink"])] if "superlink" in summary else []),
         ("folder", summary["folder"]),
     ]
     print_table(("figure", "value"), rows)
+
+
+def _judged(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Give what a simulation knows: how good it is on rows that it kept, beside one place."""
+    figures, central = summary["figures"], summary["central"]
+    lowest = [("lowest of the parties", f"{summary['lowest_accuracy']:.4f}")]
+    over_all = [("over all columns", f"{summary['central_all_columns']['accuracy']:.4f} in one place")]
+    return [
+        *(over_all if summary["shape"] == "transfer" else []),
+        ("accuracy", f"{figures['accuracy']:.4f} on {summary['test_rows']:,} untouched rows"),
+        *(lowest if len(summary["models"]) > 1 else []),
+        ("in one place", f"{central['accuracy']:.4f}, difference {summary['difference']:+.4f}"),
+        ("F1, in one place", f"{figures['f1']:.4f}, {central['f1']:.4f}"),
+    ]
 
 
 def _found(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -64,6 +97,4 @@ def _found(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
         rows.append(("rows that align", f"{summary['aligned_rows']:,} (ids that others lack: {alone})"))
     if "spread" in summary:
         rows.append(("peers differ by at most", f"{summary['spread']:.2g}"))
-    if summary["shape"] == "transfer":
-        rows.append(("over all columns", f"{summary['central_all_columns']['accuracy']:.4f} in one place"))
     return rows

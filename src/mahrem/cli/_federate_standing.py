@@ -10,6 +10,7 @@ import typer
 from mahrem.cli._federate_options import (
     DIR,
     FEDERATION,
+    LANGUAGE,
     rows_of_spec,
     speaks_rows,
     take_reading,
@@ -18,13 +19,20 @@ from mahrem.cli._federate_options import (
 from mahrem.cli._options import JSON, QUIET, SOURCE, Row
 from mahrem.cli._print import print_json, print_table
 from mahrem.federated.runs import ClientSettings
+from mahrem.words import load_catalogue
 
 _CHECK: Sequence[Row] = rows_of_spec(ClientSettings, only=("despite",))
 
 
 @speaks_rows({"Check": _CHECK})
 def check(
-    file: FEDERATION, source: SOURCE, *, json: JSON = False, quiet: QUIET = False, settings: dict[str, Any]
+    file: FEDERATION,
+    source: SOURCE,
+    language: LANGUAGE = "en",
+    *,
+    json: JSON = False,
+    quiet: QUIET = False,
+    settings: dict[str, Any],
 ) -> None:
     """Compare a table with what was agreed, before it takes part. Nothing leaves this machine.
 
@@ -41,11 +49,12 @@ def check(
     if json:
         print_json(found.as_dict())
     elif not quiet:
+        catalogue = load_catalogue(language)
         rows = [
             (
                 "note" if not finding.fault else "fault" if finding in found.faults else "accepted",
                 finding.code,
-                finding.describe(),
+                catalogue.tell(finding.describe()),
             )
             for finding in found.findings
         ]

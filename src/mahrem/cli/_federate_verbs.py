@@ -13,7 +13,9 @@ from mahrem.cli._federate_files import key, renew, schema
 from mahrem.cli._federate_options import (
     DIR,
     FEDERATION,
+    LANGUAGE,
     MANY,
+    learns,
     plan_from,
     plan_panels,
     rows_of_spec,
@@ -24,15 +26,18 @@ from mahrem.cli._federate_options import (
 )
 from mahrem.cli._federate_results import predict, report
 from mahrem.cli._federate_run import reveal, run, simulate
+from mahrem.cli._federate_shapes import SHAPE_ROWS, agreed_shape, refuse_shape_settings
 from mahrem.cli._federate_standing import check, status
 from mahrem.cli._options import JSON, QUIET, SOURCE, Row, option, speaks_policy
 from mahrem.cli._print import print_json
 from mahrem.errors import InvalidParameter
-from mahrem.federated.flower import FederationSettings
+from mahrem.federated.flower import FederationSettings, NewFederation
+from mahrem.federated.rules import FEW_PEOPLE
 from mahrem.federated.runs import ClientSettings
 from mahrem.federated.sums import least_of
 from mahrem.federated.weights import LearningPlan
 from mahrem.typed import listed
+from mahrem.words import Note, load_catalogue
 
 federate_verbs = typer.Typer(rich_markup_mode="rich")
 federate_verbs.command("key")(key)
@@ -49,7 +54,9 @@ _SCHEMA: Sequence[Row] = (
 
 
 @federate_verbs.command("init")
-@speaks_rows({"Columns": _SCHEMA, "Federation": rows_of_spec(FederationSettings), **plan_panels()})
+@speaks_rows(
+    {"Columns": _SCHEMA, "Federation": rows_of_spec(FederationSettings), **plan_panels(), "Shape": SHAPE_ROWS}
+)
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
     client: Annotated[
@@ -68,18 +75,31 @@ def init(
     mahrem federate init study --model mlp --schema schema.toml --client north=north.pub
     --client south=south.pub
 
-    Sums are masked unless --sum says otherwise. A client without a public key gets a pair made here: move its
-    key to it and delete it here.
+    mahrem federate init study --shape vertical --model boosting --schema schema.toml --id nr
+    --holds bank=age,income --holds shop=spent --client bank=bank.pub --client shop=shop.pub
+
+    Sums are masked unless --sum says otherwise, and counts of fewer than five people leave as 0: rules are
+    then nearly those of all rows together, and exactly those with --least-count 1. A client without a public
+    key gets a pair made here: move its key to it and delete it here.
     """
-    from mahrem.federated import RulesTask, WeightsTask, init_federation
+    from mahrem.federated import RulesTask, ShapeTask, WeightsTask, init_federation
 
     reading = take_reading(settings)
     own = FederationSettings(**take_settings(FederationSettings, settings))
     columns = {name: settings.pop(name, None) for name, *_ in _SCHEMA}
-    plan = plan_from(settings, "masked", own.network)
-    file = columns.pop("schema")
+    file, clients = columns.pop("schema"), _clients(client)
     agreed = None if file is None else _agreed_schema(Path(file), columns)
-    clients = _clients(client)
+    if "shape" in settings:
+        if agreed is None:
+            raise InvalidParameter("schema: shapes need a shared schema: give --schema FILE")
+        _tell_made(
+            init_federation(folder, ShapeTask(agreed, agreed_shape(settings)), clients, own), json, quiet
+        )
+        return
+    refuse_shape_settings(settings)
+    if not learns(settings):
+        settings.setdefault("least_count", FEW_PEOPLE)
+    plan = plan_from(settings, "masked", own.network)
     if plan.hides and plan.least_clients is None:  # noise is shared by as many as the file says
         plan = replace(plan, least_clients=least_of(plan, len(clients)))
     if isinstance(plan, LearningPlan):
@@ -90,10 +110,13 @@ def init(
         task = RulesTask.of_schema(agreed, plan)
     else:
         task = RulesTask(_rule_schema(reading, **columns), plan)
-    new = init_federation(folder, task, clients, own)
+    _tell_made(init_federation(folder, task, clients, own), json, quiet)
+
+
+def _tell_made(new: NewFederation, json: bool, quiet: bool) -> None:  # noqa: FBT001 - as options are
     moves = {name: str(path) for name, path in new.keys.items()}
     secret = None if new.sum_secret is None else str(new.sum_secret)
-    written = str(folder / "federation.toml")
+    written = str(new.folder / "federation.toml")
     if json:
         shown = {"file": written, "fingerprint": new.federation.fingerprint(), "keys": moves}
         print_json({**shown, "sum_secret": secret, "clients": sorted(new.federation.clients)})
@@ -120,6 +143,7 @@ def server(
     host: Annotated[
         str | None, option("--host", "ADDRESS", "Where to listen, if not at the federation's address.")
     ] = None,
+    language: LANGUAGE = "en",
     *,
     quiet: QUIET = False,
 ) -> None:
@@ -129,8 +153,10 @@ def server(
     """
     from mahrem.federated import serve_federation
 
-    tell = teller(quiet=quiet)
-    serve_federation(folder, host=host, ready=lambda where: tell(f"listening on {where}; stop with ctrl-C"))
+    tell = teller(quiet=quiet, language=language)
+    serve_federation(
+        folder, host=host, ready=lambda where: tell(Note("federation.listening", {"where": where}))
+    )
 
 
 federate_verbs.command("check")(check)
@@ -165,18 +191,19 @@ def client(
     """
     from mahrem.federated import join_federation
 
-    reading = take_reading(settings)
+    reading, language = take_reading(settings), settings.pop("language", "en")
     own = take_settings(ClientSettings, settings)
     chosen = ClientSettings(**own, policy=_policy(policy, settings))
-    tell = teller(quiet=quiet)
-    join_federation(file, source, key, chosen, reading=reading, tell=tell, confirm=_confirm)
+    tell = teller(quiet=quiet, language=language)
 
+    def confirm(words: Sequence[str]) -> bool:
+        """Show what was agreed, and ask."""
+        catalogue = load_catalogue(language)
+        for line in words:
+            typer.echo(catalogue.tell(line))
+        return typer.confirm("Take part?", default=False)
 
-def _confirm(words: Sequence[str]) -> bool:
-    """Show what was agreed, and ask."""
-    for line in words:
-        typer.echo(line)
-    return typer.confirm("Take part?", default=False)
+    join_federation(file, source, key, chosen, reading=reading, tell=tell, confirm=confirm)
 
 
 federate_verbs.command("status")(status)

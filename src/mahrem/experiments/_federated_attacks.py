@@ -30,6 +30,7 @@ from mahrem.experiments._federated_attacks_runs import (
     split_adult,
 )
 from mahrem.experiments._federated_leaks import inversion_rows, membership_rows
+from mahrem.experiments._federated_vetted import vetted_rows
 from mahrem.experiments._row import Row, TableRun
 from mahrem.federated.weights import Backdoor, FreeRider, LabelFlip, WeightsResult
 
@@ -72,7 +73,7 @@ ATTACKS = (
 
 def rows_of(run: TableRun) -> Iterator[Row]:
     """Give the rows of a table."""
-    makers = {"membership": membership_rows, "inversion": inversion_rows}
+    makers = {"membership": membership_rows, "inversion": inversion_rows, "vetted": vetted_rows}
     return makers.get(run.table, _attacked)(run)
 
 

@@ -96,7 +96,7 @@ _PAPERS = (
     ),
     _paper(
         "federated-attacks",
-        "backdoor labels free-rider membership inversion",
+        "backdoor labels free-rider membership inversion vetted",
         "Hostile clients and curious servers against a federation on Adult; nothing printed to compare with",
     ),
     _paper(

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         learn_one_shot,
     )
     from mahrem.federated.runs import (
+        AgreedShape,
         ClientSettings,
         FederatedTask,
         RulesSimulation,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
         RunSettings,
         ShapeRun,
         ShapeSimulation,
+        ShapeTask,
         TableSharing,
         WeightsSimulation,
         WeightsTask,
@@ -80,6 +82,7 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "AgreedShape",
     "ClientSettings",
     "ExactSettings",
     "FederatedTask",
@@ -97,6 +100,7 @@ __all__ = [
     "RunSettings",
     "ShapeRun",
     "ShapeSimulation",
+    "ShapeTask",
     "SharedModel",
     "SharedSchema",
     "TableSharing",

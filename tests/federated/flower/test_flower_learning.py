@@ -32,7 +32,15 @@ from mahrem.federated.flower import (
 )
 from mahrem.federated.flower._connection import Clock
 from mahrem.federated.flower._member import FederationMember
-from mahrem.federated.runs import ClientSettings, RunSettings, WeightsSimulation, WeightsTask, simulate
+from mahrem.federated.networks import OwnNetwork
+from mahrem.federated.runs import (
+    ClientSettings,
+    RunSettings,
+    WeightsSimulation,
+    WeightsTask,
+    predict_rows,
+    simulate,
+)
 from mahrem.federated.runs._learning import LearningRun
 from mahrem.federated.weights import (
     LearningPlan,
@@ -463,3 +471,48 @@ def test_three_processes_learn_together_and_a_killed_run_and_server_go_on(
         run_federation(
             folder, RunSettings(output=folder.parent / "poor", clients=3, wait=PATIENCE, byte_budget=3000)
         )
+
+
+NETWORK = """
+import torch
+
+def make(width, classes):
+    return torch.nn.Sequential(torch.nn.Linear(width, 8), torch.nn.Tanh(), torch.nn.Linear(8, classes))
+"""
+
+
+def test_a_network_of_ones_own_learns_under_masks_and_noise_between_processes(
+    tmp_path: Path, missing_part: Callable[[str], None]
+) -> None:
+    load_flower(missing_part)
+    pytest.importorskip("torch")
+    file = tmp_path / "network.py"
+    file.write_text(NETWORK, encoding="utf-8")
+    protections = Protections(unit="row", clip=1.0, epsilon=8.0, delta=1e-5, rows=200)
+    plan = LearningPlan(
+        model="own",
+        own=OwnNetwork.read(file),
+        sum="masked",
+        least_clients=2,
+        rounds=4,
+        rate=1.0,
+        batch=100,
+        protections=protections,
+    )
+    address = FederationSettings(address=f"127.0.0.1:{free_port()}", answer_seconds=PATIENCE, network=file)
+    init_federation(tmp_path / "study", WeightsTask(SCHEMA, plan), dict.fromkeys(NAMES[:2]), address)
+    for seed, name in enumerate(NAMES[:2]):
+        people(200, seed).write_csv(tmp_path / f"{name}.csv")
+    people(300, 9).write_csv(tmp_path / "test.csv")
+    made = Processes(tmp_path / "study", NAMES[:2], ("--network", str(file), "--yes"))
+    try:
+        made.everybody()
+        chosen = RunSettings(output=tmp_path / "run", test=tmp_path / "test.csv", wait=PATIENCE)
+        said = run_federation(made.folder, chosen)
+    finally:
+        made.end_all()
+    assert said["promise"] == {**said["promise"], "unit": "row", "rounds": 4}
+    assert 0 < said["promise"]["epsilon"] <= 8.0001
+    assert said["figures"]["accuracy"] > 0.6
+    found = predict_rows(tmp_path / "run", tmp_path / "test.csv", network=file)
+    assert found.accuracy == pytest.approx(said["figures"]["accuracy"], abs=1e-6)

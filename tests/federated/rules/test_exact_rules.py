@@ -15,6 +15,7 @@ from mahrem.arrays import cover_first, eclat_sets, pack_bits
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.rules import (
     ExactSettings,
+    RulesCrowd,
     RulesResult,
     RulesSilo,
     cover_counts,
@@ -81,6 +82,47 @@ def test_exact_du_cba_is_central_cba_rule_for_rule(
     assert learnt.exact
     assert len(learnt.nodes) == clients
     assert learnt.model == central(frame, chosen)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([1, 7, 30, 90]),
+    st.integers(1, 9),
+    st.integers(1, 3),
+    st.sampled_from([0.05, 0.2, 0.5]),
+    st.booleans(),
+)
+def test_clients_that_are_counted_together_say_what_each_would_say_alone(
+    seed: int, rows: int, clients: int, least: int, support: float, by_rule: Any
+) -> None:
+    frame = people(rows, seed)
+    nobody = pl.when(pl.int_range(pl.len()) % 11 == 10).then(None).otherwise(pl.col("class")).alias("class")
+    frame = frame.with_columns(nobody)
+    frames = {f"c{place}": frame[part] for place, part in enumerate(split_rows(rows, clients, seed=seed))}
+    together = RulesCrowd.of(frames, "class", least)
+    alone = {name: RulesSilo(part, "class", least_count=least) for name, part in frames.items()}
+    rng = np.random.default_rng(seed)
+    columns, classes = columns_of(frame), frame["class"].drop_nulls().unique().sort().to_list()[:2]
+    pairs = sorted({(p, c) for p, name in enumerate(columns) for c in frame[name].drop_nulls().to_list()})
+    named = {
+        "columns": columns,
+        "classes": classes,
+        "places": [place for place, _ in pairs],
+        "cells": [cell for _, cell in pairs],
+    }
+    sets = np.sort(rng.integers(-1, len(pairs), (6, 2)), axis=1)[:, ::-1]
+    sets = sets[np.lexsort(sets.T[::-1])]
+    cover = {"left": sets, "right": rng.integers(0, max(1, len(classes)), 6), "sure": rng.integers(0, 2, 6)}
+    frequent = {"columns": columns, "support": support, "longest": 1, "by_rule": by_rule, "most": 3}
+    questions = [Message("frequent", "r", 1, frequent), Message("counts", "r", 2, {**named, "sets": sets})]
+    questions += [Message("cover", "r", 3, {**named, **cover})] if classes else []
+    for question in [*questions, *questions[::-1]]:
+        for name in frames:
+            one, other = together[name].answer(question).body, alone[name].answer(question).body
+            assert {key: np.asarray(held).tolist() for key, held in one.items()} == {
+                key: np.asarray(held).tolist() for key, held in other.items()
+            }
 
 
 @settings(max_examples=40, deadline=None)

@@ -297,6 +297,44 @@ def test_the_slope_of_a_logistic_regression_has_the_sign_of_the_label() -> None:
     assert np.array_equal(slopes["a"][:, 1] < 0, labels == 1)
 
 
+HIDDEN = replace(LOGISTIC, network=Network(hidden=(), rate=0.3, batch=100), hide_slopes=True)
+
+
+def test_hidden_slopes_give_every_party_its_gradient_and_the_same_model() -> None:
+    plain = replace(HIDDEN, hide_slopes=False)
+    one, other = learnt(HIDDEN)[1], learnt(plain)[1]
+    assert np.allclose(one.arrays["weights"], other.arrays["weights"], atol=1e-6)
+
+
+def test_hidden_slopes_are_even_numbers_to_the_other_party_and_sealed_from_the_coordinator() -> None:
+    made = parties(HIDDEN)
+    wire = Recorder(LocalGrid(made))
+    learn_vertical(wire, HIDDEN, CLASSES)
+    clear = {name for one in wire.seen for name, held in one.body.items() if isinstance(held, np.ndarray)}
+    assert clear == {"places", ":shop"}  # noise that it drew itself
+    run = wire.seen[0].run
+    masked = [
+        Seal(KEY).open_words(one.body["slope"], run, "bank", "shop", one.round - 1)
+        for one in wire.seen
+        if one.kind in {"parts", "done"} and "slope" in one.body
+    ]
+    assert len(masked) == HIDDEN.rounds * HIDDEN.steps(300)
+    bits = np.unpackbits(np.concatenate([words.ravel() for words in masked]).view(np.uint8))
+    assert abs(bits.mean() - 0.5) < 6 * 0.5 / np.sqrt(len(bits))  # six deviations
+    order = hash_ids(people()["id"], Seal(KEY).secret("order")).rows
+    rich = (people()["class"].to_numpy() == "yes")[order][HIDDEN.batch(0, 300)]
+    agree = float(((masked[0][:, 1].view(np.int64) < 0) == rich).mean())
+    assert abs(agree - 0.5) < 6 * 0.5 / np.sqrt(len(rich))  # in the clear it would be 1
+
+
+def test_batches_so_small_that_sums_tell_single_labels_are_refused() -> None:
+    small = replace(HIDDEN, network=Network(hidden=(), rate=0.3, batch=16))
+    with pytest.raises(Infeasible, match="sums over so few would tell"):
+        learn_vertical(LocalGrid(parties(small)), small, CLASSES)
+    with pytest.raises(InvalidParameter, match="hide_slopes"):
+        replace(NETWORK, hide_slopes=True)
+
+
 def test_randomised_labels_are_what_the_others_can_know() -> None:
     made = parties(LOGISTIC)
     made["bank"] = replace(made["bank"], noise=LabelNoise(epsilon=1.0))
@@ -380,7 +418,9 @@ def test_the_party_with_the_labels_needs_no_column_of_its_own() -> None:
 
 def test_questions_out_of_turn_and_numbers_that_cannot_be_are_refused() -> None:
     made = parties(LOGISTIC)
-    learn_vertical(LocalGrid(made), LOGISTIC, CLASSES)
+    stopped = LocalGrid(made, lost=lambda _, message: message.kind == "slopes" and message.round == 3)
+    with pytest.raises(Infeasible):
+        learn_vertical(stopped, LOGISTIC, CLASSES)
     grid = LocalGrid(made)
     run, next_step = made["shop"]._run, made["shop"]._next
     rows = len(LOGISTIC.batch(next_step - 1, 300))
@@ -391,6 +431,7 @@ def test_questions_out_of_turn_and_numbers_that_cannot_be_are_refused() -> None:
         (Message("parts", run, next_step, {"slope": b"none"}), "tampered"),
         (Message("parts", run, next_step, {"slope": ending}), "NaN"),
         (Message("slopes", run, next_step), "now"),
+        (Message("done", run, next_step), "comes after 30 steps"),
         (Message("align", run, 0, {"places": np.arange(3)}), "already"),
         (Message("rows", run, 0), "kind"),
     ):
@@ -402,6 +443,14 @@ def test_questions_out_of_turn_and_numbers_that_cannot_be_are_refused() -> None:
         reply = grid.send({"shop": Message("align", "new", 0, {"places": places})})["shop"]
         assert isinstance(reply, Failure)
         assert "align" in reply.reason
+
+
+def test_no_party_takes_more_steps_than_were_agreed_on() -> None:
+    made = parties(LOGISTIC)
+    learn_vertical(LocalGrid(made), LOGISTIC, CLASSES)
+    for name, kind in (("shop", "parts"), ("bank", "slopes")):
+        with pytest.raises(InvalidInput, match="30 steps were agreed on"):
+            made[name].answer(Message(kind, made[name]._run, made[name]._next, {}))
 
 
 def test_a_rate_that_blows_up_is_said() -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mahrem.federated.flower._federation import Federation
     from mahrem.federated.flower._grid import FlowerGrid
     from mahrem.federated.flower._init import (
+        NewFederation,
         init_federation,
         make_key_files,
         make_sum_key_files,
@@ -36,6 +37,7 @@ __all__ = [
     "FlowerNode",
     "Guard",
     "MemberStatus",
+    "NewFederation",
     "check_client_table",
     "federation_status",
     "init_federation",

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from mahrem.check import extra
 from mahrem.errors import InvalidInput, MissingExtra
 from mahrem.files import StageFolder
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from httpx import Response
@@ -81,10 +82,10 @@ class Clock:
         self.ahead = max(began - there - 1, 0.0) + min(time() - there, 0.0)  # at most one is not 0
         return answer
 
-    def describe(self) -> str:
+    def describe(self) -> Note:
         """Say how far the two clocks are apart."""
-        which = "ahead of" if self.ahead > 0 else "behind"
-        return f"the clock here is {abs(self.ahead):,.0f} seconds {which} the server's"
+        code = "federation.clock_ahead" if self.ahead > 0 else "federation.clock_behind"
+        return Note(code, {"seconds": round(abs(self.ahead))})
 
     def refuse(self) -> None:
         """Refuse to go on if the server does not take requests that are dated by the clock here.

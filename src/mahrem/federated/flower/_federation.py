@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import tomli_w
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.rules import RulesPlan, RulesSchema
-from mahrem.federated.runs import RulesTask, WeightsTask
+from mahrem.federated.runs import AgreedShape, RulesTask, ShapeTask, WeightsTask
 from mahrem.federated.sums import least_of
 from mahrem.federated.weights import LearningPlan, SharedSchema, read_toml
 from mahrem.federated.wire import (
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _TOP = ("version", "address", "authority", "answer_seconds", "table", "learning", "clients")
+Task: TypeAlias = RulesTask | WeightsTask | ShapeTask
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -50,8 +51,10 @@ def _digest(part: object) -> str:
     return hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _read_task(table: Mapping[str, Any], learning: Mapping[str, Any]) -> RulesTask | WeightsTask:
-    """Read what is learnt: a plan that names a model is one of weights or trees."""
+def _read_task(table: Mapping[str, Any], learning: Mapping[str, Any]) -> Task:
+    """Read what is learnt: a plan that names a shape is one, that names a model one of weights or trees."""
+    if "shape" in learning:
+        return ShapeTask(SharedSchema.from_table(table), AgreedShape.from_dict(learning))
     if "model" in learning:
         return WeightsTask(SharedSchema.from_table(table), LearningPlan.from_dict(learning))
     return RulesTask(RulesSchema.from_table(table), RulesPlan.from_dict(learning))
@@ -63,14 +66,14 @@ class Federation:
 
     - ``address``: where clients reach the server, ``host:port``.
     - ``authority``: the certificate (PEM) that vouches for the server.
-    - ``task``: what is learnt (:class:`RulesTask`, :class:`WeightsTask`).
+    - ``task``: what is learnt (:class:`RulesTask`, :class:`WeightsTask`, :class:`ShapeTask`).
     - ``clients``: public keys by name; they say who may take part and whose word is whose.
     - ``answer_seconds``: how long the server waits for the answers of a round.
     """
 
     address: str
     authority: str = field(repr=False)
-    task: RulesTask | WeightsTask
+    task: Task
     clients: Mapping[str, str] = field(default_factory=dict, repr=False)
     answer_seconds: float = 60.0
 
@@ -83,6 +86,9 @@ class Federation:
             raise InvalidParameter(f"clients={len(self.clients)} are fewer than least_clients={self.least}")
         for name in self.clients:
             client_name(name)
+        holds = self.task.plan.holds if isinstance(self.task, ShapeTask) else {}
+        if holds and set(holds) != set(self.clients):
+            raise InvalidParameter(f"holds={len(holds)}: other members than the clients={len(self.clients)}")
 
     @property
     def least(self) -> int:

@@ -21,6 +21,7 @@ from mahrem.federated.wire import (
     read_public_key,
     unpack_message,
 )
+from mahrem.words import Note
 
 LOOK = 0.05  # seconds between two looks for answers
 KIND = "query.mahrem"
@@ -187,7 +188,8 @@ def wait_for_clients(
         missing = named([name for name in grid.federation.clients if name not in online])
         if online != told:
             told = online
-            tell(f"{len(online)} of {wanted} clients online; missing: {missing}")
+            away = sorted(name for name in grid.federation.clients if name not in online)
+            tell(Note("federation.online", {"online": len(online), "wanted": wanted, "missing": away}))
         if time.monotonic() >= end:
             break
         time.sleep(0.2)

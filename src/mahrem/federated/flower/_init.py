@@ -10,9 +10,8 @@ from pathlib import Path
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.federated.flower._federation import Federation, client_name
+from mahrem.federated.flower._federation import Federation, Task, client_name
 from mahrem.federated.flower._settings import FederationSettings
-from mahrem.federated.runs import RulesTask, WeightsTask
 from mahrem.federated.sums import SUMS, check_public_key, scheme_of
 from mahrem.federated.wire import (
     make_authority,
@@ -86,7 +85,7 @@ def make_sum_key_files(path: Path, numbers: str) -> tuple[Path, Path]:
 
 def init_federation(
     folder: Path,
-    task: RulesTask | WeightsTask,
+    task: Task,
     clients: Mapping[str, Path | None],
     settings: FederationSettings | None = None,
 ) -> NewFederation:
@@ -115,7 +114,7 @@ def init_federation(
 
 def _fill(
     folder: Path,
-    task: RulesTask | WeightsTask,
+    task: Task,
     clients: Mapping[str, Path | None],
     settings: FederationSettings,
 ) -> NewFederation:

@@ -23,6 +23,7 @@ from mahrem.federated.flower._connection import (
 from mahrem.federated.flower._door import FlowerDoor, make_reply, node_headers, pem_of, read_message, tree_of
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.wire import Answerer, Message, pack_message, sign_bytes, unpack_message
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
@@ -152,7 +153,7 @@ class FlowerNode:
                 self._clock.refuse()
                 self._node = None
         elif not isinstance(error, httpx.TransportError):
-            self.tell(f"{self._name}: a message could not be taken ({type(error).__name__})")
+            self.tell(Note("federation.not_taken", {"client": self._name, "kind": type(error).__name__}))
 
     def _join(self) -> None:
         from flwr.proto.fleet_pb2 import ActivateNodeRequest
@@ -161,7 +162,7 @@ class FlowerNode:
         request = ActivateNodeRequest(public_key=pem_of(self.key.public_key()), heartbeat_interval=BEAT)
         reply = self._door.ask("fleet/activate-node", request)
         self._node = Node(node_id=reply.node_id)
-        self.tell(f"{self._name}: connected to {self.federation.address}")
+        self.tell(Note("federation.connected", {"client": self._name, "server": self.federation.address}))
 
     def _leave(self) -> None:
         from flwr.proto.fleet_pb2 import DeactivateNodeRequest
@@ -172,7 +173,7 @@ class FlowerNode:
             self._door.ask("fleet/deactivate-node", DeactivateNodeRequest(node_id=self._node.node_id))
         except Exception:  # noqa: BLE001 - the server may be gone; it notices by itself
             return
-        self.tell(f"{self._name}: left")
+        self.tell(Note("federation.left", {"client": self._name}))
 
     def _beat(self) -> None:
         import httpx
@@ -215,21 +216,22 @@ class FlowerNode:
         try:
             asked = self._asked(read_message(question))
             data, kind = pack_message(self.answerer.answer(asked)), b"answer"
-            self.tell(f"{self._name}: answered {asked.kind} ({len(data):,} bytes)")
+            about = {"client": self._name, "question": asked.kind, "bytes": len(data)}
+            self.tell(Note("federation.answered", about))
         except MahremError as error:
             data, kind = str(error).encode(), b"refused"
             cause = f" ({error.__cause__})" if error.__cause__ else ""  # for us alone
             why = f"{error}{cause}"
-            self.tell(f"{self._name}: refused: {why}")
+            self.tell(Note("federation.refused", {"client": self._name, "why": why}))
         except Exception as error:  # noqa: BLE001 - a message of ours may be at fault, not this client
             data, kind = b"this client could not answer", b"refused"
             why = f"could not answer ({type(error).__name__})"
-            self.tell(f"{self._name}: {why}")
+            self.tell(Note("federation.unanswered", {"client": self._name, "kind": type(error).__name__}))
         try:
             self.note(asked, {"answer": kind.decode(), "bytes": len(data), "why": why})
         except MahremError as error:
             data, kind = b"this client cannot keep its log, so it answers nothing", b"refused"
-            self.tell(f"{self._name}: {error}")
+            self.tell(Note("federation.refused", {"client": self._name, "why": str(error)}))
         named = question.metadata.message_id
         statement = reply_statement(self.federation.fingerprint(), self._name, named, kind, data)
         signed = sign_bytes(self.key, statement)

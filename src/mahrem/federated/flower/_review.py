@@ -6,69 +6,91 @@ from collections.abc import Iterator
 
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.rules import RulesPlan
+from mahrem.federated.runs import RulesTask, ShapeTask
 from mahrem.federated.weights import LearningPlan
 from mahrem.federated.wire import fingerprint
+from mahrem.words import Note
 
 
-def describe_federation(federation: Federation, name: str) -> list[str]:
+def describe_federation(federation: Federation, name: str) -> list[Note]:
     """Say what a client of this name agrees to: what is learnt, what leaves, who sees it, who is in it."""
-    task, plan = federation.task, federation.task.plan
+    return list(_described(federation, name))
+
+
+def _described(federation: Federation, name: str) -> Iterator[Note]:
+    task, server = federation.task, federation.address
     columns = list(task.schema.columns)
-    lines = [
-        f"federation {federation.fingerprint()}, server {federation.address}; you are {name!r}",
-        f"learns to predict {task.schema.target!r} from {len(columns)} columns: {', '.join(columns)}",
-    ]
-    lines += _rules(plan) if isinstance(plan, RulesPlan) else _learning(plan)
-    lines += _sums(plan, federation.least, len(federation.clients))
-    lines += [f"member {other}: key {fingerprint(key.encode())}" for other, key in federation.clients.items()]
-    return [*lines, "rows never leave this machine; every question is written down here"]
-
-
-def _rules(plan: RulesPlan) -> Iterator[str]:
-    if plan.how == "one-shot":
-        yield "rules that are learnt here leave once, with figures; the server sees them as this client's"
-        return
-    yield (
-        f"rules of all rows together (support {plan.support:g}, confidence {plan.confidence:g}): names of "
-        "cells that are frequent here leave, then counts of sets of cells by class"
-    )
-    least = f"counts below {plan.least_count} leave as 0" if plan.least_count > 1 else "also counts of 1"
-    yield f"counts are exact, {least}"
-
-
-def _learning(plan: LearningPlan) -> Iterator[str]:
-    if plan.kind.trees:
-        yield (
-            f"{plan.rounds} trees of depth {plan.depth}, about {plan.least_leaf} rows or more on each side "
-            "of a cut: sums of gradients in cells leave; this client grows the trees itself and no others"
-        )
+    about = {"federation": federation.fingerprint(), "server": server, "name": repr(name)}
+    yield Note("federation.review.who", about)
+    named = ", ".join(columns)
+    learnt = {"target": repr(task.schema.target), "many": len(columns), "columns": named}
+    yield Note("federation.review.target", learnt)
+    if isinstance(task, ShapeTask):
+        yield from _shape(task, name)
     else:
-        yield f"a model ({plan.model}) in {plan.rounds} rounds: what training here changes leaves in each"
+        yield from _rules(task.plan) if isinstance(task, RulesTask) else _learning(task.plan)
+        yield from _sums(task.plan, federation.least, len(federation.clients))
+    for other, key in federation.clients.items():
+        yield Note("federation.review.member", {"name": other, "key": fingerprint(key.encode())})
+    yield Note("federation.review.rows")
+
+
+def _rules(plan: RulesPlan) -> Iterator[Note]:
+    if plan.how == "one-shot":
+        yield Note("federation.review.one_shot")
+        return
+    yield Note("federation.review.rules", {"support": plan.support, "confidence": plan.confidence})
+    if plan.least_count > 1:
+        yield Note("federation.review.counts", {"least": plan.least_count})
+    else:
+        yield Note("federation.review.all_counts")
+
+
+def _learning(plan: LearningPlan) -> Iterator[Note]:
+    if plan.kind.trees:
+        about = {"rounds": plan.rounds, "depth": plan.depth, "least": plan.least_leaf}
+        yield Note("federation.review.trees", about)
+    else:
+        yield Note("federation.review.model", {"model": plan.model, "rounds": plan.rounds})
     noise = plan.perturbation()
     if noise is None:
-        yield "NO noise: what leaves may tell about single rows; whether it does is not bounded"
+        yield Note("federation.review.no_noise")
     else:
-        shared = f", shared by {noise.adders} clients" if noise.adders > 1 else ""
-        yield (
-            f"noise: epsilon {noise.epsilon():.3g} at delta {noise.delta:g} for each {noise.unit} over the "
-            f"whole run{shared}"
-        )
+        promise = {"epsilon": f"{noise.epsilon():.3g}", "delta": f"{noise.delta:g}", "unit": noise.unit}
+        yield Note("federation.review.noise", {**promise, "adders": noise.adders})
     if plan.protections.clip is not None and not plan.kind.trees:
-        yield f"updates are cut to length {plan.protections.clip:g} here"
+        yield Note("federation.review.clip", {"clip": plan.protections.clip})
 
 
-def _sums(plan: RulesPlan | LearningPlan, least: int, members: int) -> Iterator[str]:
+def _sums(plan: RulesPlan | LearningPlan, least: int, members: int) -> Iterator[Note]:
     if not plan.hides:
-        yield "the server SEES this client's own numbers, not only sums"
+        yield Note("federation.review.seen")
         return
-    yield (
-        f"the server sees sums only ({plan.sum}), over at least {least} of {members} members; this "
-        "client refuses sums of fewer"
-    )
+    yield Note("federation.review.sums", {"sum": plan.sum, "least": least, "members": members})
     if plan.recount:
-        yield "sums may be over DIFFERENT clients from round to round: differences tell about those who left"
+        yield Note("federation.review.recount")
     elif least < members and not plan.private:
-        yield (
-            "a run over fewer members than before is refused until you agree to it: the difference of two "
-            "results tells what is true of those who are missing"
-        )
+        yield Note("federation.review.fewer")
+
+
+def _shape(task: ShapeTask, name: str) -> Iterator[Note]:
+    plan = task.plan
+    about = {"shape": plan.shape, "model": plan.model, "rounds": plan.rounds, "least": plan.least}
+    yield Note("federation.review.shape", about)
+    held = ", ".join(plan.holds.get(name, ()))
+    label = plan.label(task.schema.target)
+    if label is not None:
+        yield Note("federation.review.held", {"columns": held, "id": plan.id})
+        yield Note("federation.review.labels", {"label": label})
+        if plan.model == "boosting":
+            yield Note("federation.review.vertical_trees", {"label": label})
+        elif plan.model == "logistic":
+            yield Note("federation.review.vertical_sums", {"label": label})
+        else:
+            yield Note("federation.review.vertical_layers", {"label": label})
+    elif held:
+        yield Note("federation.review.own", {"columns": held})
+    if plan.shape in {"split", "u-shaped", "gossip", "transfer"}:
+        yield Note(f"federation.review.{plan.shape.replace('-', '_')}")
+    if plan.label_epsilon is not None:
+        yield Note("federation.review.label_noise", {"epsilon": plan.label_epsilon})

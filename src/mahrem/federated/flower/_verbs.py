@@ -13,7 +13,7 @@ from typing import Any
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated.flower._federation import Federation
-from mahrem.federated.flower._grid import FlowerGrid, named, wait_for_clients
+from mahrem.federated.flower._grid import FlowerGrid, wait_for_clients
 from mahrem.federated.flower._guard import ClientGuard, Confirm
 from mahrem.federated.flower._init import FILE, NETWORK, server_folder
 from mahrem.federated.flower._member import FederationMember
@@ -32,6 +32,7 @@ from mahrem.federated.runs import (
 )
 from mahrem.federated.wire import Message, ask_all, read_private_key
 from mahrem.table import Reading
+from mahrem.words import Note
 
 APART = 5.0  # seconds between two clocks that are worth a word
 
@@ -73,12 +74,13 @@ def join_federation(
         owner = member.owner(chosen.sum_secret, history)
         checked = federation.task.check(owner, chosen)
         for finding in checked.findings:
-            tell(f"{member.name}: {finding.describe()}")
+            tell(Note("federation.of_client", {"client": member.name, "found": finding.describe()}))
         answerer, what = federation.task.join(owner, chosen)
         checked.refuse()  # last: what cannot take part at all says so first
         if history is not None:
             history.held = what
-        tell(f"{member.name}: {what}; federation {federation.fingerprint()}; questions: {guard.log}")
+        names = {"client": member.name, "what": what, "federation": federation.fingerprint()}
+        tell(Note("federation.joined", {**names, "log": str(guard.log)}))
         client = CheckedClient(answerer, checked.told(counts=federation.task.tells_rows))
         FlowerNode(federation, member.key, client, chosen.patience, tell, guard.note).run()
     finally:
@@ -180,7 +182,7 @@ class _Coordinator:
                 if not left or not self.online:
                     raise
                 left -= 1
-                self.tell(f"{error}; waiting for {named(self.online)} to come back, then going on")
+                self.tell(Note("federation.waiting", {"why": str(error), "names": sorted(self.online)}))
                 self.settings = replace(self.settings, clients=len(self.online))
                 self.carried = FlowerRun.of(self.federation, self.server)
                 self.carried.patience = settings.wait
@@ -208,7 +210,7 @@ class _Coordinator:
     def _grid(self) -> Iterator[FlowerGrid]:
         with self.carried as grid:
             if abs(self.carried.clock.ahead) > APART:
-                self.tell(f"{self.carried.clock.describe()}; messages are dated by the server's")
+                self.tell(Note("federation.clock", {"apart": self.carried.clock.describe()}))
             wanted = self.settings.clients
             wanted = len(self.federation.clients) if wanted is None else wanted
             least = max(self.least, self.federation.least)

@@ -151,7 +151,8 @@ def _fault(kind: str, numbers: Integers, length: int, classes: int, totals: Inte
     if length and int(numbers.min()) < 0:
         return "a count is below 0"
     if kind == "counts":
-        if any(numbers[label::classes].max() > numbers[label] for label in range(classes)):
+        table = numbers.reshape(-1, classes)
+        if (table.max(axis=0) > table[0]).any():
             return "a set has more rows than the table"
     elif totals is not None:
         rules = (length - classes) // (classes + 1)
@@ -254,6 +255,7 @@ def _counted(run: _Run, sets: ItemMatrix) -> tuple[ItemMatrix, Integers, Integer
     settings = run.settings.cba
     place = np.array([column for column, _ in run.pairs], np.int32)
     levels = []
+    longest = settings.longest or len(run.columns)
     asked = sets
     while True:
         counts, totals = _ask_counts(run, asked)
@@ -265,9 +267,7 @@ def _counted(run: _Run, sets: ItemMatrix) -> tuple[ItemMatrix, Integers, Integer
         onward = (
             frequent if settings.prune else frequent & (counts.max(axis=1, initial=0) < counts.sum(axis=1))
         )
-        asked = next_levels(
-            asked[onward], place, settings.longest or len(run.columns)
-        )  # nothing behind pure sets
+        asked = next_levels(asked[onward], place, longest)  # nothing behind pure sets
         if len(asked) == 0:
             break
     width = max(held.shape[1] for held, _ in levels)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mahrem.learning.rules import CbaSettings, Cut
 
 HOWS = ("exact", "one-shot")
+FEW_PEOPLE = 5  # of which a new federation sends no count, where its members say nothing
 _WORD: dict[str, Any] = {"read": text, "group": "rules", "metavar": "NAME"}
 _AMOUNT: dict[str, Any] = {"read": number, "group": "rules", "metavar": "X"}
 _COUNT: dict[str, Any] = {"read": from_whole(1), "group": "rules", "metavar": "N"}

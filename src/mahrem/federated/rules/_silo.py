@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -37,6 +37,7 @@ class ItemTable:
     items: Items = field(repr=False)
     codes: Codes = field(repr=False)
     classes: tuple[str, ...]
+    labels: Integers = field(repr=False)  # (n,) number of each row's class
     bits: Bits = field(repr=False)
     number: Mapping[tuple[int, str], int] = field(repr=False)  # of each pair of column and cell
 
@@ -56,7 +57,32 @@ class ItemTable:
         items, codes = learn_items(columns)
         bits = pack_bits(codes, len(items), codes_of_class, len(names))
         number = {pair: item for item, pair in enumerate(items.pairs())}
-        return cls(columns, labels, items, codes, tuple(names), bits, number)
+        return cls(columns, labels, items, codes, tuple(names), codes_of_class, bits, number)
+
+    def refuse_columns(self, asked: Sequence[str]) -> None:
+        """Refuse a question about other columns than these.
+
+        Raises:
+            InvalidInput: If it is one.
+        """
+        columns = list(self.items.columns)
+        if sorted(asked) != sorted(columns):
+            raise InvalidInput(
+                f"columns={len(columns)}: this table's columns are not the {len(asked)} of the run"
+            )
+
+    def chosen(
+        self, bits: Bits, columns: list[str], places: list[int], cells: list[str], classes: list[str]
+    ) -> tuple[Bits, Integers]:
+        """Give bits of these rows with the run's items, and the run's number of each class here."""
+        place = {name: number for number, name in enumerate(self.items.columns)}
+        ours = [place[name] for name in columns]
+        items = [
+            self.number.get((ours[column], cell), -1) for column, cell in zip(places, cells, strict=True)
+        ]
+        number = {label: code for code, label in enumerate(classes)}
+        known = [number.get(label, len(classes)) for label in self.classes]
+        return bits.chosen(np.array(items, np.int64)), np.array(known, np.int64)
 
 
 @dataclass
@@ -116,22 +142,21 @@ class RulesSilo:
             counts[counts < self.least_count] = 0
         return counts
 
-    def _same_schema(self, body: Mapping[str, Any]) -> None:
-        columns = list(self.table.items.columns)
-        if sorted(body["columns"]) != sorted(columns):
-            raise InvalidInput(
-                f"columns={len(columns)}: this table's columns are not the {len(body['columns'])} of the run"
-            )
-
     def _frequent(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Give sets that are frequent here: by the partition property nothing frequent at all is missed."""
-        self._same_schema(body)
         table = self.table
+        table.refuse_columns(body["columns"])
         minimum = max(least_rows(body["support"], table.bits.rows), self.least_count)
         most = table.codes.shape[1] if body["longest"] is None else body["longest"]
         sets, counts = eclat_sets(
             table.bits, table.items.place, minimum, min(most, table.codes.shape[1]), by_rule=body["by_rule"]
         )
+        return self._told_sets(table, sets, counts, table.bits.totals(), body)
+
+    def _told_sets(
+        self, table: ItemTable, sets: Any, counts: Integers, rows: Integers, body: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Name frequent sets by columns and cells, and the classes that enough ``rows`` have."""
         cut = 0
         if body["most"] is not None and len(sets) > body["most"]:
             weight = counts.max(axis=1, initial=0) if body["by_rule"] else counts.sum(axis=1)
@@ -140,12 +165,12 @@ class RulesSilo:
         used = np.unique(sets[sets >= 0])
         number = np.full(len(table.items) + 1, -1, np.int64)
         number[used] = np.arange(len(used))
-        names, pairs = body["columns"], table.items.pairs()
-        place = [names.index(name) for name in table.items.columns]
+        names = body["columns"]
+        place = np.array([names.index(name) for name in table.items.columns], np.int64)
         return {
-            "classes": self._named_classes(),
-            "places": np.array([place[pairs[item][0]] for item in used], np.int64),
-            "cells": [pairs[item][1] for item in used],
+            "classes": self._named_classes(table, rows),
+            "places": place[table.items.place[used]],
+            "cells": [table.items.cells[item] for item in used.tolist()],
             "sets": number[sets],
             "cut": cut,
             "least": self.least_count,
@@ -155,27 +180,14 @@ class RulesSilo:
         """Give the table with the run's items, and the run's number of each of our classes."""
         named = [body[name] for name in ("columns", "places", "cells", "classes")]
         if self._last is None or self._last[0] != named:  # rounds of a run ask about the same items
-            self._same_schema(body)
-            self._last = named, *self._chosen(*named)
+            self.table.refuse_columns(body["columns"])
+            self._last = named, *self.table.chosen(self.table.bits, *named)
         return self._last[1:]
-
-    def _chosen(
-        self, columns: list[str], places: list[int], cells: list[str], classes: list[str]
-    ) -> tuple[Bits, Integers]:
-        table = self.table
-        place = {name: number for number, name in enumerate(table.items.columns)}
-        ours = [place[name] for name in columns]
-        items = [
-            table.number.get((ours[column], cell), -1) for column, cell in zip(places, cells, strict=True)
-        ]
-        number = {label: code for code, label in enumerate(classes)}
-        known = [number.get(label, len(classes)) for label in table.classes]
-        return table.bits.chosen(np.array(items, np.int64)), np.array(known, np.int64)
 
     def _counts(self, body: Mapping[str, Any]) -> Integers:
         """Count all rows, then those of each set, by class."""
         bits, number = self._asked(body)
-        sets = _sets(body["sets"], len(bits.items))
+        sets = read_sets(body["sets"], len(bits.items))
         counts = count_sets(bits, sets, ordered=True)  # quick if neighbours share items
         table = np.zeros((len(sets) + 1, len(body["classes"])), np.int64)
         known = number < len(body["classes"])
@@ -185,42 +197,52 @@ class RulesSilo:
 
     def _cover(self, body: Mapping[str, Any]) -> Integers:
         bits, number = self._asked(body)
-        left = _sets(body["left"], len(bits.items))
+        left = read_sets(body["left"], len(bits.items))
         return cover_counts(bits, number, left, body["right"], body["sure"] > 0, len(body["classes"]))
 
     def _rules(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Train CBA here and give its rules."""
-        self._same_schema(body)
+        self.table.refuse_columns(body["columns"])
         settings = CbaSettings(**body["settings"])
         rules = cba(pl.DataFrame(self.table.columns).select(body["columns"]), self.table.target, settings)
         rules = without_few(rules, self.least_count) if self.least_count > 1 else rules
         rules = self.protect(rules) if self.protect else rules
         return {"rules": self._without_rare(rules.bare()).to_json().encode()}
 
-    def _named_classes(self) -> list[str]:
+    def _named_classes(self, table: ItemTable, rows: Integers) -> list[str]:
         """Name the classes that enough people have; that somebody has a rare one is not told either."""
-        totals = self.table.bits.totals().tolist()
-        return [
-            name for name, rows in zip(self.table.classes, totals, strict=True) if rows >= self.least_count
-        ]
+        least = max(1, self.least_count)
+        return [name for name, many in zip(table.classes, rows.tolist(), strict=True) if many >= least]
 
     def _without_rare(self, rules: RuleList) -> RuleList:
         if self.least_count == 1 or not self.table.classes:
             return rules
-        named = self._named_classes()
+        named = self._named_classes(self.table, self.table.bits.totals())
         commonest = self.table.classes[int(self.table.bits.totals().argmax())]
         default = rules.default if rules.default in named else commonest
         return replace(rules, classes=tuple(sorted({*named, default})), default=default)
 
 
-def _sets(sets: Integers, items: int) -> Any:
+def read_sets(sets: Integers, items: int) -> Any:
+    """Read the sets of a question about so many items.
+
+    Raises:
+        InvalidInput: If they name others.
+    """
     if sets.ndim != 2 or (sets.size and not -1 <= int(sets.min()) <= int(sets.max()) < items):
         raise InvalidInput(f"items={items}: the question names items that it does not list")
     return np.ascontiguousarray(sets, np.int32)
 
 
 def cover_counts(
-    bits: Bits, number: Integers, left: Any, right: Integers, sure: Any, classes: int
+    bits: Bits,
+    number: Integers,
+    left: Any,
+    right: Integers,
+    sure: Any,
+    classes: int,
+    owner: Integers | None = None,
+    owners: int = 1,
 ) -> Integers:
     """Count what a client's rows say about a list of rules of which some are sure to be kept.
 
@@ -231,10 +253,13 @@ def cover_counts(
         right: ``(m,)`` their classes.
         sure: ``(m,)`` rules that are kept for certain.
         classes: How many classes the run has.
+        owner: ``(n,)`` whose row each is, where they are counted for several clients at once.
+        owners: How many clients there are.
 
     Returns:
-        One vector: ``(m,)`` rows whose first right rule this is and that no sure rule before it takes, then
-        ``(m + 1, classes)`` rows by class whose first rule it is, the last line for those without a rule.
+        One vector, or one for each of several clients: ``(m,)`` rows whose first right rule this is and that
+        no sure rule before it takes, then ``(m + 1, classes)`` rows by class whose first rule it is, the last
+        line for those without a rule.
     """
     rules = len(left)
     target = number[np.searchsorted(bits.starts, bits.place >> 6, side="right") - 1]
@@ -249,9 +274,13 @@ def cover_counts(
         which = np.flatnonzero(sure)
         taken = np.append(which, rules)[first_match(padded, np.ascontiguousarray(left[which]))]
         free &= taken >= correct
-    possible = np.bincount(correct[free], minlength=rules)
+    whose = np.zeros(len(matched), np.int64) if owner is None else owner
+    possible = np.bincount(whose[free] * rules + correct[free], minlength=owners * rules)
     counted = target < classes
+    line = (rules + 1) * classes
     covered = np.bincount(
-        matched[counted].astype(np.int64) * classes + target[counted], minlength=(rules + 1) * classes
+        whose[counted] * line + matched[counted].astype(np.int64) * classes + target[counted],
+        minlength=owners * line,
     )
-    return np.concatenate([possible, covered])
+    both = np.hstack([possible.reshape(owners, rules), covered.reshape(owners, line)])
+    return both[0] if owner is None else both

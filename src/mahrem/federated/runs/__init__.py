@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.federated.runs._agreed_shape import AgreedShape
     from mahrem.federated.runs._arrange import ShapeRun, arrange
     from mahrem.federated.runs._attack import attack_run, is_run
     from mahrem.federated.runs._check import CheckedClient, CheckFinding, TableCheck, check_table
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from mahrem.federated.runs._report import RunReport, report_run
     from mahrem.federated.runs._rules_task import RulesTask
     from mahrem.federated.runs._settings import ClientSettings, RunSettings, Tell
+    from mahrem.federated.runs._shape_task import ShapeTask
     from mahrem.federated.runs._sharing import TableSharing
     from mahrem.federated.runs._simulate import simulate
     from mahrem.federated.runs._simulate_rules import RulesSimulation
@@ -36,6 +38,7 @@ __all__ = [
     "BINS",
     "MEMBERS",
     "SHAPES",
+    "AgreedShape",
     "CheckFinding",
     "CheckedClient",
     "ClientSettings",
@@ -50,6 +53,7 @@ __all__ = [
     "ShapeFigures",
     "ShapeRun",
     "ShapeSimulation",
+    "ShapeTask",
     "TableCheck",
     "TableOwner",
     "TableSharing",

@@ -216,11 +216,13 @@ def arrange_gossip(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) 
     """Put peers with rows of their own on a ring."""
     plan, parts = GossipPlan(**_common(run)), _parts(run, learning, schema)
     ring = Neighbours.ring(parts)
-    peers = {name: GossipPeer(name, part, schema, plan, ring) for name, part in parts.items()}
+    peers = {name: GossipPeer(name, part, schema, plan, ring, _key(run)) for name, part in parts.items()}
 
     def learn(grid: Any, after: After) -> Mapping[str, Any]:
-        result = learn_by_gossip(peers, plan, grid=grid, after=after)
-        return {"spread": result.spread, "failed_talks": result.failed, "clients": list(result.peers)}
+        result = learn_by_gossip(grid, plan, schema.classes, after=after)
+        held = np.stack([peer.weights for peer in peers.values()]).astype(np.float64)
+        spread = float(np.abs(held - held.mean(axis=0)).max())
+        return {"spread": spread, "failed_talks": result.failed, "clients": list(result.peers)}
 
     def models() -> dict[str, SharedModel]:
         return {name: peer.model() for name, peer in peers.items()}

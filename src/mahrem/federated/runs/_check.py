@@ -18,6 +18,7 @@ from mahrem.learning.classifiers import DeclaredNumbers, DeclaredWords
 from mahrem.table import Kind, read_kind, read_ranges
 from mahrem.table.columns import fold_spellings
 from mahrem.types import Floats
+from mahrem.words import Note
 
 COUNTED_BY = 10  # the server is told counts in steps of this; fewer people are none
 OUTSIDE = 0.01  # a larger share of numbers outside the bounds is a fault: another unit, most likely
@@ -25,25 +26,19 @@ NARROW = 0.05  # numbers that use less of the agreed range are of another unit, 
 FEW = 10  # numbers without bins: more different ones than this are no words
 MOST_COMPARED = 500  # words that nobody declared and that are looked for among the declared ones
 
-# What may be wrong with a column, and what it means for learning.
-FAULTS: Mapping[str, str] = {
-    "missing": "the column is not in this table",
-    "spelling": "cells spelled like an agreed value, but not as it",
-    "undeclared": "cells that were not agreed on",
-    "label": "rows of a class that was not agreed on; they would be dropped",
-    "no number": "cells that are no numbers",
-    "range": "numbers outside the agreed bounds; they would count as the bound",
-    "narrow": "numbers that use little of the agreed range; is it another unit?",
-    "numbers": "a column of numbers without agreed bins; each number would be a word",
-    "empty": "no row to learn from",
-}
-NOTES: Mapping[str, str] = {
-    "outside": "a few numbers outside the agreed bounds; they count as the bound",
-    "unlabelled": "rows without a class; they are left out",
-    "constant": "one value only; it says nothing",
-    "absent": "agreed classes that no row has",
-    "open": "no values were agreed on, so other spellings elsewhere cannot be seen here",
-}
+# What may be wrong with a column; the catalogues say what it means for learning.
+FAULTS = (
+    "missing",
+    "spelling",
+    "undeclared",
+    "label",
+    "no number",
+    "range",
+    "narrow",
+    "numbers",
+    "empty",
+)
+NOTES = ("outside", "unlabelled", "constant", "absent", "open")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,13 +64,20 @@ class CheckFinding:
         """Whether a table must not take part with it, unless its owner says so."""
         return self.code in FAULTS
 
-    def describe(self) -> str:
+    def describe(self) -> Note:
         """Say it without a cell of the table."""
-        many = f"{self.rows:,} rows" if self.rows else ""
-        many += f", {self.values:,} different cells" if self.values else ""
-        near = f" (like {', '.join(map(repr, self.like[:3]))})" if self.like else ""
-        means = {**FAULTS, **NOTES}[self.code]
-        return f"{self.column}: {means}{near}{f': {many}' if many else ''}"
+        told = {"column": self.column, "means": Note(f"federation.means.{self.code.replace(' ', '_')}")}
+        rows, values = {"rows": self.rows}, {"values": self.values}
+        if self.like:
+            like = [repr(value) for value in self.like[:3]]
+            return Note("federation.found.like", {**told, **rows, **values, "like": like})
+        if self.rows and self.values:
+            return Note("federation.found.cells", {**told, **rows, **values})
+        if self.rows:
+            return Note("federation.found.rows", {**told, **rows})
+        if self.values:
+            return Note("federation.found.values", {**told, **values})
+        return Note("federation.found.plain", told)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +104,7 @@ class TableCheck:
             code = name.partition(":")[0]
             if code not in FAULTS or code in {"missing", "empty"}:
                 raise InvalidParameter(
-                    f"despite={name!r} must be one of {', '.join(list(FAULTS)[1:-1])}, or one of them with a "
+                    f"despite={name!r} must be one of {', '.join(FAULTS[1:-1])}, or one of them with a "
                     "column: undeclared:job"
                 )
 

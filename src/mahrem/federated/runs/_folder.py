@@ -18,6 +18,7 @@ from typing import Any
 from mahrem.errors import InvalidParameter, MahremError, OutputFailed, spelled
 from mahrem.federated.wire import LOG_FILES, CountedGrid, Described, Exchange, ExchangeLog, WatchedGrid
 from mahrem.files import write_whole
+from mahrem.words import Note
 
 STATE = "state.json"
 MEMBERS = "members.json"  # who was there when it began, and whose table passed its check
@@ -107,7 +108,7 @@ class RunFolder:
             self._state("stopped" if stopped else "failed", why=why)
             self.let_go()
             if stopped and (self.path / PROGRESS).exists():
-                self.tell("stopped: the same command goes on after the last round that is told above")
+                self.tell(Note("federation.stopped"))
             raise
 
     def watch(self, grid: CountedGrid) -> WatchedGrid:
@@ -118,11 +119,17 @@ class RunFolder:
         self._state("running")
         if done.model_round and done.what != "prepare":
             return  # a round of weights or trees may take many exchanges; it is told when it is over
-        named = done.what if done.model_round else f"round {done.round}: {done.what}"
-        self.tell(
-            f"{named}, {done.answered} of {done.clients} clients, "
-            f"{done.bytes_up:,} bytes up, {done.bytes_down:,} down"
-        )
+        told = {"what": done.what, "answered": done.answered, "clients": done.clients}
+        told |= {"up": done.bytes_up, "down": done.bytes_down}
+        if done.model_round:
+            self.tell(Note("federation.prepared", told))
+        else:
+            self.tell(Note("federation.exchange", {"number": done.round, **told}))
+
+    def tell_round(self, number: int, rounds: int, reached: Note, cost: Mapping[str, int]) -> None:
+        """Say what a round reached and what it cost."""
+        about = {"number": number, "rounds": rounds, "reached": reached}
+        self.tell(Note("federation.round", {**about, "up": cost["up"], "down": cost["down"]}))
 
     def complete(self, facts: Mapping[str, Any], files: Mapping[str, str | bytes]) -> dict[str, Any]:
         """Write files, pictures of the traffic and the summary; gives the summary."""

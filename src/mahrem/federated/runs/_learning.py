@@ -28,6 +28,7 @@ from mahrem.federated.weights import (
 )
 from mahrem.federated.wire import CountedGrid
 from mahrem.types import Floats, Integers
+from mahrem.words import Note
 
 FEW_SILOS = 32  # privacy reports that the summary holds; privacy.json has all
 DRAWN = 10  # rounds in the picture; learning.csv has all
@@ -85,7 +86,7 @@ class LearningRun:
         run = RunFolder.create(path, plan, force=settings.force, goes_on=goes_on, tell=settings.tell)
         run.log.budget = settings.byte_budget
         if progress.model is not None:
-            settings.tell(f"going on after round {progress.model.rounds}")
+            settings.tell(Note("federation.going_on", {"number": progress.model.rounds}))
             progress.model = replace(progress.model, plan=plan)  # it may have more rounds
             if progress.model.rounds < plan.rounds:
                 progress.go_on(run, progress.model)
@@ -129,12 +130,14 @@ class LearningRun:
     def _tell(self, line: Mapping[str, Any]) -> None:
         """Say what a round reached and what it cost."""
         cost = self.folder.log.bytes()["by_round"][str(line["round"])]
-        reached = f"accuracy {line['accuracy']:.4f}, " if "accuracy" in line else ""
-        reached += f"validated {line['validated']:.4f}, " if "validated" in line else ""
-        self.folder.tell(
-            f"round {line['round']} of {self.plan.rounds}: {line['clients']} clients, {reached}"
-            f"{cost['up']:,} bytes up, {cost['down']:,} down"
-        )
+        told = {name: line[name] for name in ("clients", "accuracy", "validated") if name in line}
+        code = {
+            (False, False): "federation.clients",
+            (True, False): "federation.clients_accuracy",
+            (False, True): "federation.clients_validated",
+            (True, True): "federation.clients_both",
+        }["accuracy" in told, "validated" in told]
+        self.folder.tell_round(line["round"], self.plan.rounds, Note(code, told), cost)
 
     def finish(self, result: WeightsResult, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Write model, history, privacy reports, pictures and summary; gives the summary."""

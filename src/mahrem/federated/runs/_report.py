@@ -131,6 +131,9 @@ def _members(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _protections(summary: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name what protected the clients, or the model, in this run."""
     switches = plan.get("protections", {})
+    if "shape" in summary and "superlink" in summary:
+        yield from _shape_protections(plan)
+        return
     yield str(plan.get("sum", "plain")), {}
     yield "least", {"clients": plan.get("least_clients", 1)}
     privacy = summary.get("privacy", {})
@@ -151,10 +154,21 @@ def _protections(summary: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterato
         yield "dummies", {}
 
 
+def _shape_protections(plan: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "keys", {}
+    if plan.get("model") == "boosting" and plan.get("cell_epsilon"):
+        yield "cells", {"epsilon": plan["cell_epsilon"]}
+    if plan.get("label_epsilon"):
+        yield "labels", {"epsilon": plan["label_epsilon"]}
+
+
 def _server(summary: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name what whoever runs the server could learn beyond the model, if it wanted to."""
     hidden, noisy = plan.get("sum", "plain") != "plain", "promise" in summary
     rules, trees = "rules" in summary, plan.get("model") == "boosting"
+    if "shape" in summary and "superlink" in summary:
+        yield f"shape_{str(summary['shape']).replace('-', '_')}", {}
+        return
     yield "model", {}
     if "shape" in summary:
         yield "shape", {}

@@ -31,6 +31,7 @@ from mahrem.federated.weights import SharedSchema
 from mahrem.federated.wire import Answerer, CountedGrid, MessageGrid, read_secret
 from mahrem.learning.classifiers import DeclaredNumbers, DeclaredWords
 from mahrem.table import Reading, open_source
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.dp import Ledger
@@ -90,7 +91,8 @@ class RulesTask:
             protect=disguise_rules(self.plan, settings, noisy),
             least_count=max(self.plan.least_count, settings.least_count or 1),
         )
-        return self.client(owner.name, silo, owner.keys), f"{silo.table.bits.rows:,} rows"
+        rows = Note("federation.rows", {"rows": silo.table.bits.rows})
+        return self.client(owner.name, silo, owner.keys), rows
 
     def read_cells(self, source: object, reading: Reading | None) -> pl.DataFrame:
         """Give the agreed columns of a table, in bins; see :meth:`RulesSchema.cells`."""

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.federated.rules import RulesPlan, RulesResult, RulesSchema, RulesSilo
+from mahrem.federated.rules import RulesCrowd, RulesPlan, RulesResult, RulesSchema
 from mahrem.federated.runs._entries import BINS
 from mahrem.federated.runs._rules_task import RulesTask
 from mahrem.federated.runs._sharing import TableSharing
@@ -49,10 +49,8 @@ class RulesSimulation:
 
         def grid(_: object) -> tuple[LocalGrid, bytes | None]:
             secret, public = make_sum_keys(self.plan)
-            silos = {
-                name: RulesSilo(part.select(*names, target), target, least_count=self.plan.least_count)
-                for name, part in parts.items()
-            }
+            frames = {name: part.select(*names, target) for name, part in parts.items()}
+            silos = RulesCrowd.of(frames, target, self.plan.least_count)
             keys = ClientKeys(secret=secret)
             return LocalGrid({name: task.client(name, silo, keys) for name, silo in silos.items()}), public
 

@@ -21,6 +21,7 @@ from mahrem.federated.runs._simulate import SimulatedFederation, SimulatedTable
 from mahrem.federated.shapes import learning_rows, model_of
 from mahrem.federated.weights import SharedModel, SharedSchema, figures_of, propose_schema
 from mahrem.federated.wire import CountedGrid, Exchange, Traffic
+from mahrem.words import Note
 
 AfterShapeRound = Callable[[int, Traffic, Mapping[str, Any]], None]
 
@@ -152,12 +153,12 @@ class ShapeSimulation:
     def arrange(self, table: SimulatedTable) -> SimulatedFederation:
         """See :class:`Simulation`."""
         schema = replace(propose_schema(table.learning, table.target), classes=table.classes)
-        task = ShapeTask(self.run, schema, table, arrange(self.run, table.learning, schema))
+        task = SimulatedShape(self.run, schema, table, arrange(self.run, table.learning, schema))
         return SimulatedFederation(task, lambda _: (task.federation.grid, None), task.drawn_again)
 
 
 @dataclass(frozen=True)
-class ShapeTask:
+class SimulatedShape:
     """A shape with its parties in this process, and the rows they are judged by."""
 
     run: ShapeRun
@@ -185,7 +186,7 @@ class ShapeTask:
 class ShapeInFolder:
     """A run of a shape; see :class:`TaskRun`."""
 
-    task: ShapeTask
+    task: SimulatedShape
     folder: RunFolder
 
     def learn(self, grid: CountedGrid, public: bytes | None = None) -> ShapeFigures:  # noqa: ARG002
@@ -224,10 +225,8 @@ class _ShapeLog:
         taken, self.began = round(now - self.began, 6), now
         done = Exchange(number, self.run.shape, self.run.clients, len(by_client), down, up, taken, number)
         self.folder.log.note(done, by_client)
-        self.folder.tell(
-            f"round {number} of {self.run.rounds}: accuracy {figures['accuracy']:.4f}, {up:,} bytes up, "
-            f"{down:,} down"
-        )
+        reached = Note("federation.accuracy", {"accuracy": figures["accuracy"]})
+        self.folder.tell_round(number, self.run.rounds, reached, {"up": up, "down": down})
 
 
 def _summary(run: ShapeRun, reached: ShapeFigures, rows: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
@@ -19,6 +19,7 @@ from mahrem.federated.wire import Answerer, read_secret
 from mahrem.learning.classifiers import DeclaredNumbers
 from mahrem.table import Reading, open_source
 from mahrem.table.cells import number_alone
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.dp import Ledger
@@ -79,12 +80,15 @@ class WeightsTask:
         try:
             report = silo.ready[2]
         except Infeasible as error:
-            what = f"{frame.height:,} rows; its policy cannot be kept, so it will be left out: {error}"
+            return silo.for_grid(owner.keys), Note(
+                "federation.rows_left_out", {"rows": frame.height, "why": str(error)}
+            )
+        rows: dict[str, Any] = {"rows": frame.height}
+        if "left_out" in report:
+            what = Note("federation.rows_unused", {**rows, "why": str(report["left_out"])})
         else:
-            first = "anonymised, every promise holds" if report["anonymised"] else "NOT anonymised: no policy"
-            if "left_out" in report:
-                first = f"of which none is learnt from: its policy cannot be kept: {report['left_out']}"
-            what = f"{frame.height:,} rows, {first}"
+            kept = report["anonymised"]
+            what = Note("federation.rows_anonymised" if kept else "federation.rows_as_they_are", rows)
         return silo.for_grid(owner.keys), what
 
     def _refuse_unused(self, settings: ClientSettings) -> None:

@@ -15,20 +15,24 @@ if TYPE_CHECKING:
     from mahrem.federated.shapes._gossip import Neighbours, mix_values
     from mahrem.federated.shapes._gossip_peer import GossipPeer, GossipPlan, learn_by_gossip
     from mahrem.federated.shapes._label_noise import LabelNoise
+    from mahrem.federated.shapes._party_keys import KeyedParty, agree_keys
     from mahrem.federated.shapes._plan import ShapePlan, learning_rows, model_of
     from mahrem.federated.shapes._split import SplitClient, join_split, learn_split
     from mahrem.federated.shapes._transfer import TransferClient, TransferPlan, learn_transfer
+    from mahrem.federated.shapes._tree_party import TreeParty
     from mahrem.federated.shapes._turns import SplitPlan, SplitResult
     from mahrem.federated.shapes._u_shaped import UShapedClient, learn_u_shaped
     from mahrem.federated.shapes._vertical import join_parties, learn_vertical
     from mahrem.federated.shapes._vertical_party import VerticalParty
-    from mahrem.federated.shapes._vertical_plan import VerticalPlan
+    from mahrem.federated.shapes._vertical_plan import VerticalPlan, VerticalTreesPlan
+    from mahrem.federated.shapes._vertical_trees import learn_vertical_trees
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "GossipPeer",
     "GossipPlan",
+    "KeyedParty",
     "LabelNoise",
     "Neighbours",
     "ShapePlan",
@@ -37,9 +41,12 @@ __all__ = [
     "SplitResult",
     "TransferClient",
     "TransferPlan",
+    "TreeParty",
     "UShapedClient",
     "VerticalParty",
     "VerticalPlan",
+    "VerticalTreesPlan",
+    "agree_keys",
     "align_ids",
     "hash_ids",
     "join_parties",
@@ -49,6 +56,7 @@ __all__ = [
     "learn_transfer",
     "learn_u_shaped",
     "learn_vertical",
+    "learn_vertical_trees",
     "learning_rows",
     "mix_values",
     "model_of",

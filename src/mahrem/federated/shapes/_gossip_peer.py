@@ -1,21 +1,22 @@
-"""A peer of gossip learning, and the clock that all peers follow."""
+"""A peer of gossip learning, and the clock that all peers follow, which carries what they seal."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
+from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.networks import client_seed, wrong_weights
 from mahrem.federated.shapes._gossip import Neighbours
 from mahrem.federated.shapes._plan import ShapePlan, learning_rows, model_of
 from mahrem.federated.weights import SharedModel, SharedSchema
-from mahrem.federated.wire import LocalGrid, Message, MessageGrid, ask_all
+from mahrem.federated.wire import Message, MessageGrid, Seal, sorted_out
 from mahrem.types import Floats
 
 
@@ -46,40 +47,61 @@ class GossipPeer:
         schema: What was agreed on.
         plan: What is learnt.
         neighbours: Who talks with whom.
+        key: What the peers share and whoever carries their messages does not have.
+
+    Guarantees:
+        - Weights leave for neighbours only, sealed: whoever carries them sees their length.
     """
 
     def __init__(
-        self, name: str, frame: pl.DataFrame, schema: SharedSchema, plan: GossipPlan, neighbours: Neighbours
+        self,
+        name: str,
+        frame: pl.DataFrame,
+        schema: SharedSchema,
+        plan: GossipPlan,
+        neighbours: Neighbours,
+        key: bytes | Seal,
     ) -> None:
         self.name, self.schema, self.plan = name, schema, plan
         self.neighbours = neighbours.of(name)
+        self._seal = Seal.of(key)
         self._rows, self._labels = learning_rows(frame, schema)
         self.weights = plan.network.start(self._rows.shape[1], len(schema.classes), plan.seed)
-        self._offered: dict[str, Floats] = {}  # neighbours' weights that both may not have yet
         self._heard: dict[str, Floats] = {}
+        self._done = (0, 0, 0)  # round, mix, and step of the last question
 
     def answer(self, message: Message) -> Message:
-        """Answer a neighbour: ``swap`` weights, or ``keep`` those it offered because it got ours.
+        """Answer one question: ``train``, ``offer`` weights, ``hear`` others', or ``settle`` on a step.
 
         Raises:
-            InvalidInput: If it is neither, or from somebody else.
+            InvalidInput: If it is none, comes late or again, or is about another plan.
         """
-        sender = str(message.body.get("sender"))
-        if sender not in self.neighbours:
-            raise InvalidInput(f"peer={sender!r} is no neighbour of this one")
-        if message.kind == "swap":
-            self._offered[sender] = self._checked(message.body.get("weights"), sender)
-            return message.reply(weights=self.weights)
-        if message.kind == "keep" and sender in self._offered:
-            self._heard[sender] = self._offered.pop(sender)
-            return message.reply()
-        raise InvalidInput(f"kind={message.kind!r} is no question that this peer answers now")
+        steps = {"train": self._train, "offer": self._offer, "hear": self._hear, "settle": self._settle}
+        if message.kind not in steps:
+            raise InvalidInput(f"kind={message.kind!r} is no question that this peer answers")
+        number, mix = message.body.get("round"), message.body.get("mix")
+        if not isinstance(number, int) or not isinstance(mix, int):
+            raise InvalidInput("a question without its round")
+        now = (number, mix, list(steps).index(message.kind))
+        if now <= self._done:
+            raise InvalidInput("a question that comes late, or again")
+        if number > self.plan.rounds or mix > self.plan.mixes:
+            raise InvalidInput(f"rounds={self.plan.rounds} were agreed on, of {self.plan.mixes} mixes each")
+        if message.body.get("agreed") != self.plan.fingerprint(self.schema.classes):
+            raise InvalidInput("the plan, the classes or the version is not the one agreed on here")
+        answer = steps[message.kind](message)
+        self._done = now
+        return message.reply(**answer)
 
     def _checked(self, weights: object, sender: str) -> Floats:
         wrong = wrong_weights(weights, len(self.weights))
         if wrong is not None:
             raise InvalidInput(f"peer={sender!r} sent {wrong}")
         return np.asarray(weights)
+
+    def _train(self, message: Message) -> dict[str, Any]:
+        self.train(message.body["round"])
+        return {}
 
     def train(self, number: int) -> None:
         """Train on the own rows.
@@ -93,29 +115,39 @@ class GossipPeer:
         )
         self.weights = self._checked(found, self.name)
 
-    def swap(self, grid: MessageGrid, run: str, number: int) -> int:
-        """Swap weights over the edges that begin here; gives how many failed."""
-        failed = 0
-        for other in self.neighbours:
-            if other < self.name:
-                continue
-            question = Message("swap", run, number, {"sender": self.name, "weights": self.weights})
-            answers, _ = ask_all(grid, [other], question)
-            try:
-                self._heard[other] = self._checked(answers[other].body.get("weights"), other)
-            except (KeyError, InvalidInput):
-                failed += 1
-                continue
-            ask_all(grid, [other], Message("keep", run, number, {"sender": self.name}))
-        return failed
+    def _offer(self, message: Message) -> dict[str, Any]:
+        """Seal the weights for each neighbour."""
+        content, step = self.weights.astype("<f4").tobytes(), message.round
+        return {
+            other: self._seal.close_bytes(content, message.run, self.name, other, step)
+            for other in self.neighbours
+        }
 
-    def settle(self) -> None:
-        """Take the step towards all neighbours that were heard; see :func:`mix_values`."""
+    def _hear(self, message: Message) -> dict[str, Any]:
+        """Open what neighbours offered; says whom it heard."""
+        self._heard = {}
+        for other in self.neighbours:
+            if other not in message.body:
+                continue
+            try:
+                content = self._seal.open_bytes(
+                    message.body[other], message.run, other, self.name, message.round
+                )
+                whole = content if len(content) % 4 == 0 else b""
+                self._heard[other] = self._checked(np.frombuffer(whole, "<f4"), other)
+            except InvalidInput:
+                continue  # it counts as not heard, for both
+        return {"heard": sorted(self._heard)}
+
+    def _settle(self, message: Message) -> dict[str, Any]:
+        """Take the step towards the neighbours that were heard and heard this one; see :func:`mix_values`."""
+        both = message.body.get("both")
         mine = self.weights.astype(np.float64)
-        steps = [self.neighbours[name] * (held - mine) for name, held in self._heard.items()]
+        named = [name for name in self._heard if isinstance(both, list) and name in both]
+        steps = [self.neighbours[name] * (self._heard[name] - mine) for name in named]
         self.weights = (mine + sum(steps)).astype(np.float32)
-        self._heard.clear()
-        self._offered.clear()
+        self._heard = {}
+        return {}
 
     def model(self) -> SharedModel:
         """Give this peer's model."""
@@ -124,80 +156,97 @@ class GossipPeer:
 
 @dataclass
 class GossipResult:
-    """How far apart the peers are in the end, and how many talks failed."""
+    """How many talks there were, and how many of them failed."""
 
     peers: tuple[str, ...]
-    spread: float  # largest distance of a weight from the mean over the peers
-    failed: int  # talks of two neighbours in which one was not heard
+    talks: int = 0  # of two neighbours that heard each other
+    failed: int = 0  # in which one was not heard
     refused: dict[str, dict[int, str]] = field(default_factory=dict)  # trainings, by peer and round
 
 
 def learn_by_gossip(
-    peers: Mapping[str, GossipPeer],
+    grid: MessageGrid,
     plan: GossipPlan,
+    classes: Sequence[str],
     *,
-    grid: MessageGrid | None = None,
     after: Callable[[int], None] | None = None,
 ) -> GossipResult:
-    """Learn without a server: train, average with neighbours, again.
+    """Learn without a server that knows anything: train, average with neighbours, again.
 
-    The peers follow one clock (here this process). Messages pass between neighbours only.
+    Somebody keeps the clock and carries what neighbours seal for each other. It sees who is there, and sizes.
 
     Args:
-        peers: By name, all of one graph.
+        grid: How to reach the peers (:class:`GossipPeer` of the same plan and one graph).
         plan: What is learnt.
-        grid: How peers reach each other; in this process by default.
+        classes: Values of the target.
         after: Told after each round.
 
     Guarantees:
         - Averaging leaves the mean of all peers' weights as it was, also when peers drop out: an edge counts
-          for both ends or for none. (A word lost between the last two messages of a talk would tilt it.)
-        - A peer that drops out goes on with its own rows, and joins in when it is back.
+          for both ends or for none. (A peer that is lost before the last question of a talk would tilt it.)
+        - A peer that drops out joins in when it is back.
 
     Raises:
-        InvalidParameter: If peers and graph do not fit.
         Infeasible: If no two peers ever heard each other.
 
     References:
         Lian et al.: Can decentralized algorithms outperform centralized algorithms? (D-PSGD), 2017.
 
     Example:
-        >>> from mahrem.federated import propose_schema
+        >>> from mahrem.federated import LocalGrid, propose_schema
         >>> from mahrem.federated.networks import Network
         >>> rows = pl.DataFrame({"age": list(range(40)) * 5, "old": (["n"] * 20 + ["y"] * 20) * 5})
         >>> schema, plan = propose_schema(rows, "old"), GossipPlan(network=Network(hidden=(), rate=0.5))
         >>> ring = Neighbours.ring(["a", "b", "c"])
-        >>> peers = {name: GossipPeer(name, rows, schema, plan, ring) for name in ring.names}
-        >>> learn_by_gossip(peers, plan).failed
+        >>> peers = {name: GossipPeer(name, rows, schema, plan, ring, bytes(32)) for name in ring.names}
+        >>> learn_by_gossip(LocalGrid(peers), plan, schema.classes).failed
         0
         >>> peers["c"].model().predict(pl.DataFrame({"age": [3, 33]})).tolist()
         ['n', 'y']
     """
-    for name, peer in peers.items():
-        if name != peer.name or not set(peer.neighbours) <= set(peers):
-            raise InvalidParameter(f"peer={name!r} has neighbours that are not here, or another name")
-    wire, run = grid or LocalGrid(peers), secrets.token_hex(8)
-    result = GossipResult(tuple(sorted(peers)), 0.0, 0)
+    result = GossipResult(tuple(grid.nodes()))
+    run, agreed, asked = secrets.token_hex(8), plan.fingerprint(classes), 0
+
+    def ask(kind: str, bodies: Mapping[str, Mapping[str, Any]], number: int, mix: int = 0) -> Any:
+        told = {"round": number, "mix": mix, "agreed": agreed}
+        questions = {name: Message(kind, run, asked, {**body, **told}) for name, body in bodies.items()}
+        return sorted_out(grid.send(questions), questions)
+
+    everybody: dict[str, dict[str, Any]] = {name: {} for name in result.peers}
     for number in range(1, plan.rounds + 1):
-        _train(peers, number, result)
-        for mix in range(plan.mixes):
-            for _, peer in sorted(peers.items()):
-                result.failed += peer.swap(wire, run, number * plan.mixes + mix)
-            for peer in peers.values():
-                peer.settle()
+        for name, why in ask("train", everybody, number)[1].items():
+            result.refused.setdefault(name, {})[number] = why
+        for mix in range(1, plan.mixes + 1):
+            asked += 1
+            offers, _ = ask("offer", everybody, number, mix)
+            carried = {
+                name: {other: reply.body[name] for other, reply in offers.items() if name in reply.body}
+                for name in result.peers
+            }
+            heard, _ = ask("hear", carried, number, mix)
+            listed = {name: set(reply.body.get("heard") or ()) for name, reply in heard.items()}
+            both = {
+                name: [
+                    other
+                    for other in carried[name]
+                    if other in listed.get(name, ()) and name in listed.get(other, ())
+                ]
+                for name in result.peers
+            }
+            ask("settle", {name: {"both": names} for name, names in both.items()}, number, mix)
+            _count(result, carried, both)
         if after is not None:
             after(number)
-    edges = sum(len(peer.neighbours) for peer in peers.values()) // 2
-    if result.failed == edges * plan.mixes * plan.rounds:
+    if not result.talks:
         raise Infeasible(f"talks={result.failed} failed: no two peers heard each other", reached=0)
-    held = np.stack([peer.weights for peer in peers.values()]).astype(np.float64)
-    result.spread = float(np.abs(held - held.mean(axis=0)).max())
     return result
 
 
-def _train(peers: Mapping[str, GossipPeer], number: int, result: GossipResult) -> None:
-    for name, peer in sorted(peers.items()):
-        try:
-            peer.train(number)
-        except InvalidInput as error:
-            result.refused.setdefault(name, {})[number] = str(error)
+def _count(
+    result: GossipResult, carried: Mapping[str, Mapping[str, Any]], both: Mapping[str, Sequence[str]]
+) -> None:
+    """Count talks: pairs of which at least one offered something, and those that heard each other."""
+    offered = {frozenset((name, other)) for name, held in carried.items() for other in held}
+    heard = {frozenset((name, other)) for name, names in both.items() for other in names}
+    result.talks += len(heard)
+    result.failed += len(offered - heard)

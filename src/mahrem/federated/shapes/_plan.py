@@ -48,6 +48,21 @@ class ShapePlan:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+@dataclass(frozen=True, kw_only=True)
+class AlignedPlan(ShapePlan):
+    """What every plan of aligned rows has besides.
+
+    Args:
+        least_rows: Fewer rows in common are an error.
+    """
+
+    least_rows: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check.at_least(2, least_rows=check.whole(least_rows=self.least_rows))
+
+
 def learning_rows(
     frame: pl.DataFrame, schema: SharedSchema, *, every: bool = False
 ) -> tuple[Floats, Integers]:

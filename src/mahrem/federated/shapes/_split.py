@@ -19,7 +19,7 @@ from mahrem.federated.networks import (
 from mahrem.federated.shapes._plan import model_of
 from mahrem.federated.shapes._turns import AfterTurns, ClientTurns, ServerTurns, SplitPlan, SplitResult
 from mahrem.federated.weights import SharedModel, SharedSchema
-from mahrem.federated.wire import Message, MessageGrid
+from mahrem.federated.wire import Message, MessageGrid, Seal
 
 
 class SplitClient:
@@ -34,7 +34,7 @@ class SplitClient:
     """
 
     def __init__(
-        self, name: str, frame: pl.DataFrame, schema: SharedSchema, plan: SplitPlan, key: bytes
+        self, name: str, frame: pl.DataFrame, schema: SharedSchema, plan: SplitPlan, key: bytes | Seal
     ) -> None:
         if plan.tail:
             raise InvalidParameter(f"tail={plan.tail}: split learning without a U has none")
@@ -52,6 +52,21 @@ class SplitClient:
         labels = {"labels": self.turns.labels[self.turns.batch]} if len(values) else {}
         return message.reply(values=values, **labels)
 
+    def model(self) -> SharedModel:
+        """Give the whole network, once it was handed out."""
+        return whole_model(self.turns)
+
+
+def whole_model(turns: ClientTurns) -> SharedModel:
+    """Give the whole network of a client that was handed it.
+
+    Raises:
+        InvalidInput: If it was not.
+    """
+    if turns.top is None:
+        raise InvalidInput("model: the server has not handed its layers out")
+    return join_split(turns, turns.top)
+
 
 def learn_split(
     grid: MessageGrid,
@@ -59,6 +74,7 @@ def learn_split(
     classes: Sequence[str],
     *,
     after: AfterTurns | None = None,
+    hand_out: bool = False,
 ) -> SplitResult:
     """Learn a network whose first layers stay with the clients, who take turns.
 
@@ -67,6 +83,7 @@ def learn_split(
         plan: How the network is cut.
         classes: Values of the target.
         after: Told after each round, with what was learnt so far.
+        hand_out: Give every client the server's layers in the end, so that it has the whole network.
 
     Guarantees:
         - Every step is that of the whole network in one place, bit for bit.
@@ -107,7 +124,7 @@ def learn_split(
         top.step(plan.network.rate)
         return slope
 
-    return ServerTurns(grid, plan, plan.fingerprint(classes)).learn(top, learn, after)
+    return ServerTurns(grid, plan, plan.fingerprint(classes)).learn(top, learn, after, hand_out=hand_out)
 
 
 def server_layers(plan: SplitPlan, classes: int) -> LayerStack:

@@ -77,6 +77,7 @@ class TransferClient:
         classes = len(schema.classes)
         seed = client_seed(plan.seed, 0, name)
         self.weights = plan.network.start(self._rows.shape[1], classes, seed)
+        self._asked = 0  # the last round that was asked for
         self._size = sum(int(np.prod(shape)) for shape in plan.head_shapes(classes))
 
     def answer(self, message: Message) -> Message:
@@ -91,6 +92,8 @@ class TransferClient:
         """
         if message.kind not in {"head", "take"}:
             raise InvalidInput(f"kind={message.kind!r} is no question that this client answers")
+        if not self._asked < message.round <= self.plan.rounds + (message.kind == "take"):
+            raise InvalidInput(f"round={message.round}: late, or again; {self.plan.rounds} were agreed on")
         head = message.body.get("weights")
         wrong = wrong_weights(head, self._size)
         if wrong is not None:
@@ -104,7 +107,7 @@ class TransferClient:
         wrong = wrong_weights(weights, len(weights))
         if wrong is not None:
             raise InvalidInput(f"training gave {wrong}; a lower rate may help")
-        self.weights = weights
+        self.weights, self._asked = weights, message.round
         if message.kind == "take":
             return message.reply()
         return message.reply(weights=weights[-self._size :], rows=len(self._rows))

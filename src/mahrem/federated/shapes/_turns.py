@@ -20,6 +20,7 @@ from mahrem.federated.networks import (
     first_weights,
     read_values,
     shapes_of,
+    wrong_weights,
 )
 from mahrem.federated.shapes._plan import ShapePlan, learning_rows
 from mahrem.federated.weights import SharedSchema
@@ -80,12 +81,12 @@ class ClientTurns:
         frame: pl.DataFrame,
         schema: SharedSchema,
         plan: SplitPlan,
-        key: bytes,
+        key: bytes | Seal,
         *,
         every: bool = False,
     ) -> None:
         self.name, self.schema, self.plan = name, schema, plan
-        self._seal = Seal(key)
+        self._seal = Seal.of(key)
         self.rows, self.labels = learning_rows(frame, schema, every=every)
         sizes = plan.sizes(self.rows.shape[1], len(schema.classes))
         ends = [(sizes[0], False)] + ([(sizes[2], True)] if plan.tail else [])
@@ -97,6 +98,8 @@ class ClientTurns:
         self._first = self._weights()
         self._batches: list[Any] = []
         self._batch: Any = None  # rows whose slope has not come back
+        self._round = 0  # of the last turn
+        self.top: LayerStack | None = None  # the server's layers, once they were handed out
 
     @property
     def bottom(self) -> LayerStack:
@@ -118,7 +121,7 @@ class ClientTurns:
         return np.concatenate([stack.flat for stack in self.stacks])
 
     def answer(self, message: Message) -> Message:
-        """Answer what all clients that take turns are asked: ``turn`` or ``end``.
+        """Answer what all clients that take turns are asked: ``turn``, ``end`` or ``take``.
 
         Raises:
             InvalidInput: If it is neither, or out of turn.
@@ -127,10 +130,25 @@ class ClientTurns:
             return message.reply(**self._begin(message))
         if message.kind == "end":
             return message.reply(**self._end(message))
+        if message.kind == "take":
+            return message.reply(**self._take(message))
         raise InvalidInput(f"kind={message.kind!r} is no question that this client answers")
 
     def _begin(self, message: Message) -> dict[str, Any]:
         """Take over the clients' layers from whoever had the last turn."""
+        if not self._round < message.round <= self.plan.rounds:
+            raise InvalidInput(f"round={message.round}: late, or again; {self.plan.rounds} were agreed on")
+        self._take_over(message)
+        self._round = message.round
+        rng = np.random.default_rng(client_seed(self.plan.seed, message.round, self.name))
+        orders = [rng.permutation(len(self.rows)) for _ in range(self.plan.network.epochs)]
+        batch = self.plan.network.batch
+        self._batches = [rows for order in orders for rows in even_batches(order, batch)]
+        self._batch = None
+        return {}
+
+    def _take_over(self, message: Message) -> None:
+        """Put the clients' layers in the place of one's own."""
         body = message.body
         if body.get("agreed") != self.plan.fingerprint(self.schema.classes):
             raise InvalidInput("the plan, the classes or the version is not the one agreed on here")
@@ -143,11 +161,16 @@ class ClientTurns:
         for stack in self.stacks:
             stack.flat[:] = held[at : at + len(stack.flat)]
             at += len(stack.flat)
-        rng = np.random.default_rng(client_seed(self.plan.seed, message.round, self.name))
-        orders = [rng.permutation(len(self.rows)) for _ in range(self.plan.network.epochs)]
-        batch = self.plan.network.batch
-        self._batches = [rows for order in orders for rows in even_batches(order, batch)]
-        self._batch = None
+
+    def _take(self, message: Message) -> dict[str, Any]:
+        """Take the layers of the last turn and the server's: the whole network, to keep."""
+        self._take_over(message)
+        shapes = shapes_of(self.plan.sizes(self.rows.shape[1], len(self.schema.classes))[1])
+        wrong = wrong_weights(message.body.get("top"), sum(int(np.prod(shape)) for shape in shapes))
+        if wrong is not None:
+            raise InvalidInput(f"the server sent {wrong}")
+        flat = np.array(message.body["top"], np.float32)
+        self.top = LayerStack(flat, shapes, scores=not self.plan.tail)
         return {}
 
     def forward(self, slope: object) -> Weights:
@@ -182,6 +205,7 @@ class SplitResult:
     nodes: tuple[str, ...] = ()
     last: str = ""  # who had the last turn and so has the clients' layers
     missed: dict[str, dict[int, str]] = field(default_factory=dict)  # by client and round
+    without: dict[str, str] = field(default_factory=dict)  # who did not take the whole network, and why
 
 
 AfterTurns = Callable[[int, SplitResult], None]  # told the round and what was learnt so far
@@ -217,6 +241,8 @@ class ServerTurns:
         top: LayerStack,
         learn: Callable[[str, Message], Weights],
         after: AfterTurns | None,
+        *,
+        hand_out: bool = False,
     ) -> SplitResult:
         """Give turns until all rounds are over; ``learn`` takes a step and gives the slope for the client."""
         result = SplitResult(top)
@@ -236,7 +262,15 @@ class ServerTurns:
                 raise Infeasible(f"clients=0 had a turn in round {number} ({why})", reached=0)
             if after is not None:
                 after(number, result)
+        if hand_out:
+            result.without = self.hand_out(top)
         return result
+
+    def hand_out(self, top: LayerStack) -> dict[str, str]:
+        """Give every client the whole network, to keep; gives why some did not take it."""
+        body = {"agreed": self.agreed, "turn": self.turn, "sealed": self.sealed, "top": top.flat}
+        question = Message("take", self.run, self.asked + 1, body)
+        return ask_all(self.grid, self.grid.nodes(), question)[1]
 
     def _turn(self, node: str, number: int, turn: int, learn: Callable[[str, Message], Weights]) -> None:
         body = {"agreed": self.agreed, "turn": self.turn, "sealed": self.sealed}

@@ -11,10 +11,10 @@ from mahrem.dp import Ledger
 from mahrem.errors import InvalidParameter
 from mahrem.federated.networks import Weights, cross_entropy_slope, read_values
 from mahrem.federated.shapes._label_noise import LabelNoise
-from mahrem.federated.shapes._split import server_layers
+from mahrem.federated.shapes._split import server_layers, whole_model
 from mahrem.federated.shapes._turns import AfterTurns, ClientTurns, ServerTurns, SplitPlan, SplitResult
-from mahrem.federated.weights import SharedSchema
-from mahrem.federated.wire import Message, MessageGrid
+from mahrem.federated.weights import SharedModel, SharedSchema
+from mahrem.federated.wire import Message, MessageGrid, Seal
 
 
 class UShapedClient:
@@ -36,7 +36,7 @@ class UShapedClient:
         frame: pl.DataFrame,
         schema: SharedSchema,
         plan: SplitPlan,
-        key: bytes,
+        key: bytes | Seal,
         *,
         noise: LabelNoise | None = None,
         ledger: Ledger | None = None,
@@ -60,6 +60,10 @@ class UShapedClient:
             return message.reply(slope=self._tail(message.body.get("values")))
         return self.turns.answer(message)
 
+    def model(self) -> SharedModel:
+        """Give the whole network, once it was handed out."""
+        return whole_model(self.turns)
+
     def _tail(self, held: object) -> Weights:
         """Finish the way forward, compare with the labels, and begin the way back."""
         batch, tail = self.turns.batch, self.turns.stacks[1]
@@ -81,6 +85,7 @@ def learn_u_shaped(
     classes: Sequence[str],
     *,
     after: AfterTurns | None = None,
+    hand_out: bool = False,
 ) -> SplitResult:
     """Learn a network of which the server has the middle only.
 
@@ -89,6 +94,7 @@ def learn_u_shaped(
         plan: How the network is cut.
         classes: Values of the target.
         after: Told after each round, with what was learnt so far.
+        hand_out: Give every client the server's layers in the end, so that it has the whole network.
 
     Guarantees:
         - Every step is that of the whole network in one place, bit for bit.
@@ -128,4 +134,4 @@ def learn_u_shaped(
         middle.step(plan.network.rate)
         return slope
 
-    return server.learn(middle, learn, after)
+    return server.learn(middle, learn, after, hand_out=hand_out)

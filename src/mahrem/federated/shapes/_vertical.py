@@ -7,18 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from mahrem.errors import Infeasible, InvalidInput
-from mahrem.federated.networks import LayerStack, Network
 from mahrem.federated.shapes._alignment import align_ids
-from mahrem.federated.shapes._plan import model_of
+from mahrem.federated.shapes._hidden_products import Dealer, new_seed, refuse_large
+from mahrem.federated.shapes._plan import AlignedPlan
 from mahrem.federated.shapes._private_ids import check_points, words_of
-from mahrem.federated.shapes._vertical_logistic import LinearPart, SummedTop
-from mahrem.federated.shapes._vertical_network import joined_layers
 from mahrem.federated.shapes._vertical_party import VerticalParty
 from mahrem.federated.shapes._vertical_plan import VerticalPlan
-from mahrem.federated.weights import SharedModel, SharedSchema
+from mahrem.federated.weights import SharedModel
 from mahrem.federated.wire import Message, MessageGrid, Words, sorted_out
 
 
@@ -32,6 +28,11 @@ class VerticalResult:
     alone: Mapping[str, int] = field(default_factory=dict)  # ids that some other party does not have
     missing: Mapping[str, int] = field(default_factory=dict)  # rows without an id
 
+    @property
+    def holders(self) -> list[str]:
+        """The parties without labels."""
+        return [name for name in self.parties if name != self.label]
+
 
 def learn_vertical(
     grid: MessageGrid,
@@ -39,6 +40,7 @@ def learn_vertical(
     classes: Sequence[str],
     *,
     after: Callable[[int], None] | None = None,
+    join: bool = False,
 ) -> VerticalResult:
     """Align rows by private set intersection of ids and learn from columns that different parties hold.
 
@@ -47,6 +49,7 @@ def learn_vertical(
         plan: What is learnt.
         classes: Values of the target.
         after: Told after each round.
+        join: Bring the parts of the model to the party with the labels in the end, sealed.
 
     Guarantees:
         - Steps are those of the same model over all columns in one place, to rounding.
@@ -84,26 +87,43 @@ def learn_vertical(
         >>> model.predict(pl.DataFrame({"age": [3, 90], "year": [3, 90]})).tolist()
         ['n', 'y']
     """
-    rounds = _VerticalRounds(grid, plan, secrets.token_hex(8))
+    rounds = VerticalRounds(grid, plan, secrets.token_hex(8))
     result = rounds.align(classes)
-    senders = [name for name in result.parties if name != result.label]
-    slopes = dict.fromkeys(senders, b"")
+    dealers = rounds.deal_matrices(result) if plan.hide_slopes else {}
+    slopes: dict[str, dict[str, object]] = {name: {} for name in result.holders}
     steps = plan.steps(result.rows)
     for number in range(plan.rounds * steps):
-        parts = rounds.ask("parts", number, {name: {"slope": slopes[name]} for name in senders})
-        held = {name: reply.body.get("part", b"") for name, reply in parts.items()}
+        parts = rounds.ask("parts", number, slopes)
+        held: dict[str, object] = {name: reply.body.get("part", b"") for name, reply in parts.items()}
+        seed, seeds = new_seed(), {name: new_seed() for name in dealers}
+        batch = plan.batch(number, result.rows)
+        for name, dealer in dealers.items():
+            held |= {":seed": seed, f":{name}": dealer.deal(seed, seeds[name], len(classes), batch)}
         (reply,) = rounds.ask("slopes", number, {result.label: held}).values()
-        slopes = {name: reply.body.get(name, b"") for name in senders}
+        slopes = {
+            name: {"slope": reply.body.get(name), "rest": reply.body.get(f":{name}"), "seed": seeds.get(name)}
+            for name in result.holders
+        }
+        slopes = {
+            name: {key: part for key, part in body.items() if part is not None}
+            for name, body in slopes.items()
+        }
         if after is not None and (number + 1) % steps == 0:
             after((number + 1) // steps)
-    rounds.ask("done", plan.rounds * steps, {name: {"slope": slopes[name]} for name in senders})
+    last = plan.rounds * steps
+    ended = rounds.ask("done", last, slopes)
+    if join:
+        parts = {name: reply.body.get("part", b"") for name, reply in ended.items()}
+        rounds.ask("join", last, {result.label: parts})
     return result
 
 
 @dataclass
-class _VerticalRounds:
+class VerticalRounds:
+    """A coordinator's questions of one run: first whose rows are the same people."""
+
     grid: MessageGrid
-    plan: VerticalPlan
+    plan: AlignedPlan
     run: str
 
     def ask(self, kind: str, number: int, bodies: Mapping[str, Mapping[str, object]]) -> dict[str, Message]:
@@ -116,6 +136,21 @@ class _VerticalRounds:
                 reached=len(answers),
             )
         return answers
+
+    def deal_matrices(self, result: VerticalResult) -> dict[str, Dealer]:
+        """Let the party with the labels have everybody's numbers, less noise that is drawn here."""
+        seeds = {name: new_seed() for name in result.holders}
+        answers = self.ask("shift", 0, {name: {"seed": seed} for name, seed in seeds.items()})
+        dealers = {}
+        for name, reply in answers.items():
+            cells = reply.body.get("cells")
+            if not isinstance(cells, int) or cells < 1:
+                raise InvalidInput(f"party={name!r} sent no numbers")
+            refuse_large(cells, result.rows)
+            dealers[name] = Dealer(cells, result.rows, seeds[name])
+        shifted = {name: reply.body.get("shifted") for name, reply in answers.items()}
+        self.ask("begin", 0, {result.label: shifted})
+        return dealers
 
     def align(self, classes: Sequence[str]) -> VerticalResult:
         """Let everybody know which of its rows all have, and in which order."""
@@ -155,21 +190,8 @@ def join_parties(parties: Sequence[VerticalParty]) -> SharedModel:
     Raises:
         InvalidInput: If they did not learn together.
     """
-    ordered = sorted(parties, key=lambda party: party.name)
-    tops = [party for party in ordered if party.top is not None]
-    holders = [party for party in ordered if party.part is not None]
-    if len(tops) != 1 or any(party.part is None and party.top is None for party in ordered):
+    tops = [party for party in parties if party.top is not None]
+    if len(tops) != 1 or any(party.part is None and party.top is None for party in parties):
         raise InvalidInput("parties: these did not learn together")
-    (label,) = tops
-    columns = {name: column for party in holders for name, column in party.columns.items()}
-    schema = SharedSchema(columns=columns, target=str(label.target), classes=label.classes)
-    plan, network = label.plan, label.plan.network
-    hidden = (plan.units * len(holders), *network.hidden) if plan.units else ()
-    if isinstance(label.top, SummedTop):
-        matrices = [party.part.matrix for party in holders if isinstance(party.part, LinearPart)]
-        weights = np.concatenate([np.hstack(matrices).ravel(), label.top.offset])
-    else:
-        stacks = [party.part for party in holders if isinstance(party.part, LayerStack)]
-        weights = joined_layers(stacks, label.top.stack)  # type: ignore[union-attr]
-    whole = Network(hidden=hidden, rate=network.rate, batch=network.batch)
-    return model_of(schema, whole, weights, plan.rounds)
+    held = {party.name: party.columns for party in parties}
+    return tops[0].joined(held, {party.name: party.part for party in parties})

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 
-from mahrem import check
-from mahrem.dp import Ledger
-from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.federated.networks import Weights, read_values
-from mahrem.federated.shapes._alignment import hash_ids
-from mahrem.federated.shapes._label_noise import LabelNoise
-from mahrem.federated.shapes._private_ids import Points, new_exponent, points_of, raise_points
+from mahrem.errors import InvalidInput
+from mahrem.federated.networks import LayerStack, Network, Weights, read_values
+from mahrem.federated.shapes._aligned_party import AlignedParty, Columns
+from mahrem.federated.shapes._hidden_products import MatrixHolder, VectorHolder, read_seed
+from mahrem.federated.shapes._plan import model_of
 from mahrem.federated.shapes._vertical_logistic import LinearPart, SummedTop
-from mahrem.federated.shapes._vertical_network import JoinedTop, units_of
+from mahrem.federated.shapes._vertical_network import JoinedTop, joined_layers, units_of
 from mahrem.federated.shapes._vertical_plan import VerticalPlan
-from mahrem.federated.weights import number_classes
-from mahrem.federated.wire import Message, Seal
-from mahrem.learning.classifiers import DeclaredEncoder, DeclaredNumbers, DeclaredWords
+from mahrem.federated.weights import SharedModel, SharedSchema
+from mahrem.federated.wire import Message, Words
+from mahrem.learning.classifiers import DeclaredEncoder
 from mahrem.types import Integers
+
+FINE, SLOPES = 2.0**24, 2.0**32  # steps of columns and of slopes: a sum of their products stays below 2^62
+CROWD = 4  # rows of a batch for each number of a party's columns, where slopes are hidden
 
 
 class PartyPart(Protocol):
@@ -38,8 +39,13 @@ class PartyPart(Protocol):
         """Go down it."""
 
 
+def flat_of(part: PartyPart) -> Weights:
+    """Give the weights of a part as one row, in their place."""
+    return part.matrix.reshape(-1) if isinstance(part, LinearPart) else part.flat  # type: ignore[attr-defined]
+
+
 @dataclass
-class VerticalParty:
+class VerticalParty(AlignedParty):
     """A party: its columns, and perhaps the labels, never leave it.
 
     Args:
@@ -53,118 +59,90 @@ class VerticalParty:
         target: The column with the labels, at the one party that has it.
         noise: Randomises them, so that slopes do not give them away.
         ledger: Pays for that.
+        held: What was agreed of everybody's columns, by party; needed where parts are joined in the end.
 
     Guarantees:
         - The coordinator gets points that keyed hashes of ids became under the secrets of all parties,
           counts, and bytes that it cannot open. No party gets more of others' ids than points.
         - Other parties get numbers for the rows that all have: the party with the labels a part of the scores
           or the units, the others the slope of the loss by them. Neither is the columns or the labels, but
-          the slope of a logistic regression has the sign of the label.
+          the slope of a logistic regression has the sign of the label; with ``hide_slopes`` they get sums of
+          slopes over a batch instead, by their own columns.
     """
 
-    name: str
-    frame: pl.DataFrame = field(repr=False)
-    id: str
-    columns: Mapping[str, DeclaredNumbers | DeclaredWords] = field(repr=False)
-    classes: tuple[str, ...]
-    key: bytes = field(repr=False)
     plan: VerticalPlan = field(default_factory=VerticalPlan)
-    target: str | None = None
-    noise: LabelNoise | None = None
-    ledger: Ledger | None = field(default=None, repr=False)
     part: PartyPart | None = field(default=None, init=False, repr=False)
     top: SummedTop | JoinedTop | None = field(default=None, init=False, repr=False)
+    others: dict[str, PartyPart] = field(default_factory=dict, init=False, repr=False)  # in the end
+    _rows: Weights = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
+    _right: Weights = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
+    _hidden: MatrixHolder | dict[str, Words] | None = field(default=None, init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        self._seal = Seal(self.key)
-        named = [self.id, *self.columns, *(() if self.target is None else (self.target,))]
-        check.columns_exist(named, self.frame.columns)
-        if len(set(named)) < len(named):
-            raise InvalidParameter("columns: neither the id nor the target is learnt from")
-        if not self.columns and self.target is None:
-            raise InvalidParameter(f"party={self.name!r} has neither columns nor labels")
-        self._codes: Integers = np.zeros(self.frame.height, np.int64)  # of all rows, also those of no class
-        if self.target is not None:
-            self._codes = number_classes(self.frame[self.target], self.classes)
-            # Of all rows: refused rows that it chose, the coordinator would learn their labels from that.
-            if self.noise is None and len(np.unique(self._codes[self._codes >= 0])) < 2:
-                raise InvalidInput("labels: all rows are of one class; there is nothing to learn")
-            if self.noise is not None:
-                self._codes = self.noise(self._codes, len(self.classes), self.ledger)
-        self._run, self._label, self._next, self._count = "", "", 0, 0
-        self._aligned: set[str] = set()
-        self._exponent, self._raised = b"", set[str]()
-        self._sent: Integers = np.empty(0, np.int64)
-        self._rows: Weights = np.empty((0, 0))
-        self._right: Weights = np.empty((0, 0))
+    @property
+    def begun(self) -> bool:
+        """See :class:`AlignedParty`."""
+        return self.part is not None or self.top is not None
 
-    def answer(self, message: Message) -> Message:
-        """Answer one question: ``ids``, ``raise``, ``align``, ``parts``, ``slopes`` or ``done``.
+    def forget(self) -> None:
+        """See :class:`AlignedParty`."""
+        self.part = self.top = self._hidden = None
+        self.others = {}
+
+    def learn(self, message: Message) -> Message:
+        """Answer ``parts``, ``slopes``, ``done`` or ``join``.
 
         Raises:
-            InvalidInput: If it is none, out of turn, or about another plan.
+            InvalidInput: If it is none, or out of turn.
         """
-        if message.kind == "ids":
-            return message.reply(**self._ids(message))
-        if message.run != self._run:
-            raise InvalidInput("a question of a run that did not begin here")
-        if message.kind == "raise":
-            return message.reply(ids=self._raise(message.body))
-        if message.kind == "align":
-            return message.reply(rows=self._align(message.body))
+        if message.kind in {"shift", "begin"} and self.plan.hide_slopes and self._hidden is None:
+            return message.reply(**(self._shift if self.top is None else self._take)(message.body))
         if message.kind in {"parts", "slopes", "done"} and message.round != self._next:
             raise InvalidInput(f"step={message.round} is out of turn; {self._next} is next")
+        last = self.plan.rounds * self.plan.steps(self._count)
+        if message.kind in {"parts", "slopes"} and self._next >= last:
+            raise InvalidInput(f"step={self._next}: {last} steps were agreed on")
+        if message.kind in {"done", "join"} and message.round != last:
+            raise InvalidInput(f"kind={message.kind!r}: it comes after {last} steps")
         if message.kind == "slopes" and self.top is not None:
             return message.reply(**self._slopes(message))
+        if message.kind == "join" and self.top is not None and not self.others:
+            self.others = self._joined(message)
+            return message.reply()
         if message.kind in {"parts", "done"} and self.part is not None and self.top is None:
             return message.reply(part=self._part(message, self.part))
         raise InvalidInput(f"kind={message.kind!r} is no question that this party answers now")
 
-    def _ids(self, message: Message) -> dict[str, Any]:
-        if message.body.get("agreed") != self.plan.fingerprint(self.classes):
-            raise InvalidInput("the plan, the classes or the version is not the one agreed on here")
-        if message.run in self._aligned:
-            raise InvalidInput("a run that began here already; other rows need another run")
-        kept = np.flatnonzero(self._codes >= 0)
-        hashed = hash_ids(self.frame[self.id].gather(kept), self._seal.secret("ids", message.run))
-        self._run, self._next, self._sent = message.run, 0, kept[hashed.rows]
-        self._exponent, self._raised = new_exponent(), set()
-        self.part = self.top = None
-        points = raise_points(points_of(hashed.words), self._exponent)
-        return {"ids": points, "missing": hashed.missing, "labels": self.target is not None}
-
-    def _raise(self, body: Mapping[str, Any]) -> Points:
-        """Multiply another party's points by the secret of this run; once for each party."""
-        whose, points = str(body.get("of")), body.get("ids")
-        if whose == self.name or whose in self._raised or self._run in self._aligned:
-            raise InvalidInput("raise: points of this party, or of one whose were raised already")
-        self._raised.add(whose)
-        return raise_points(points, self._exponent)  # type: ignore[arg-type] # it refuses what is none
-
-    def _align(self, body: Mapping[str, Any]) -> int:
-        places, parties, label = (body.get(name) for name in ("places", "parties", "label"))
-        if self.part is not None or self.top is not None or not isinstance(places, np.ndarray):
-            raise InvalidInput("align: no rows, or rows that were given already")
-        if len(np.unique(places)) < len(places) or not np.isin(places, np.arange(len(self._sent))).all():
-            raise InvalidInput("align: rows that this party does not have, or one of them twice")
-        if len(places) < self.plan.least_rows:
-            raise InvalidInput(f"align: rows={len(places)}; at least {self.plan.least_rows} were agreed on")
-        self._aligned.add(self._run)
-        held = self._sent[places]
-        # an order of their own, which the coordinator does not know
-        held = held[hash_ids(self.frame[self.id].gather(held), self._seal.secret("order")).rows]
-        frame = self.frame[held]
+    def begin(self, frame: pl.DataFrame, labels: Integers, parties: Sequence[str]) -> None:
+        """See :class:`AlignedParty`."""
         seed = self._seal.seed("start", self.name, str(self.plan.seed))
-        self._label, self._count = str(label), frame.height
         if self.columns:
             self._rows = DeclaredEncoder(columns=self.columns)(frame, ()).astype(np.float64)
-            width, units = self._rows.shape[1], self.plan.units
-            self.part = units_of(width, units, seed) if units else LinearPart(width, len(self.classes))
+            self.part = self._new_part(self._rows.shape[1], seed)
         if self.target is not None:
-            self._begin_top(self._codes[held], sorted(parties or ()), seed)
-        return self._count
+            self._begin_top(labels, parties, seed)
 
-    def _begin_top(self, labels: Integers, parties: list[str], seed: int) -> None:
+    def _new_part(self, width: int, seed: int = 0) -> PartyPart:
+        units = self.plan.units
+        return units_of(width, units, seed) if units else LinearPart(width, len(self.classes))
+
+    def _joined(self, message: Message) -> dict[str, PartyPart]:
+        """Read the parts that others learnt.
+
+        Raises:
+            InvalidInput: If one is of another shape than was agreed, or not numbers.
+        """
+        parts = {}
+        for name, held in message.body.items():
+            part = self._new_part(DeclaredEncoder(columns=self.held.get(name, {})).width)
+            given = self._seal.open(held, self._run, name, self.name, message.round).ravel()
+            flat = flat_of(part)
+            if given.shape != flat.shape or not np.isfinite(given).all():
+                raise InvalidInput(f"party={name!r} sent a part of another shape, or no numbers")
+            flat[:] = given
+            parts[name] = part
+        return parts
+
+    def _begin_top(self, labels: Integers, parties: Sequence[str], seed: int) -> None:
         plan, classes = self.plan, len(self.classes)
         self._right = np.eye(classes)[labels]
         named = [name for name in parties if name != self.name or self.columns]
@@ -178,12 +156,22 @@ class VerticalParty:
         number = message.round
         if number:
             before, width = self.plan.batch(number - 1, self._count), self.plan.units or len(self.classes)
-            slope = self._seal.open(message.body.get("slope"), self._run, self._label, self.name, number - 1)
-            part.back(read_values(slope, len(before), width, "slope"))
+            slope, bound = message.body.get("slope"), (self._run, self._label, self.name)
+            if isinstance(self._hidden, MatrixHolder) and isinstance(part, LinearPart):
+                rest = self._seal.open_words(message.body.get("rest"), *bound, -number)
+                masked = self._seal.open_words(slope, *bound, number - 1)
+                if masked.shape != (len(before), width) or rest.shape != part.matrix.T.shape:
+                    raise InvalidInput("slope: numbers of another shape than agreed")
+                whole = self._hidden.product(masked, read_seed(message.body), before) + rest
+                part.gradient = (whole.view(np.int64) / (FINE * SLOPES)).T
+            else:
+                part.back(
+                    read_values(self._seal.open(slope, *bound, number - 1), len(before), width, "slope")
+                )
             part.step(self.plan.network.rate)
         self._next += 1
-        if message.kind == "done":
-            return b""
+        if message.kind == "done":  # its part of the model, for the party with the labels
+            return self._seal.close(flat_of(part), self._run, self.name, self._label, number)
         values = part.forward(self._rows[self.plan.batch(number, self._count)])
         return self._seal.close(values, self._run, self.name, self._label, number)
 
@@ -194,6 +182,7 @@ class VerticalParty:
         parts = {
             name: self._seal.open(held, self._run, name, self.name, number)
             for name, held in message.body.items()
+            if not name.startswith(":")  # what was dealt
         }
         if self.part is not None:
             parts[self.name] = self.part.forward(self._rows[batch])
@@ -204,7 +193,85 @@ class VerticalParty:
             self.part.back(slopes.pop(self.name))
             self.part.step(rate)
         self._next += 1
+        if isinstance(self._hidden, dict):
+            return self._masked(message, slopes, batch, self._hidden)
         return {
             name: self._seal.close(slope, self._run, self.name, name, number)
             for name, slope in slopes.items()
         }
+
+    def _shift(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Give the columns less noise, for the party with the labels."""
+        self._hidden = MatrixHolder(np.rint(self._rows.T * FINE).astype(np.int64))
+        shifted = self._hidden.shift(read_seed(body))
+        sealed = self._seal.close(shifted, self._run, self.name, self._label, -1)
+        return {"cells": len(shifted), "shifted": sealed}
+
+    def _take(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep what others' columns are less noise; refuses batches whose sums would tell single labels."""
+        held = {
+            name: self._seal.open_words(part, self._run, name, self.name, -1) for name, part in body.items()
+        }
+        rows = len(self.plan.batch(0, self._count))
+        for name, shifted in held.items():
+            if shifted.shape[1] != self._count:
+                raise InvalidInput(f"party={name!r} sent numbers of other rows than align")
+            if rows < CROWD * len(shifted):
+                raise InvalidInput(
+                    f"batch={rows} rows: sums over so few would tell party={name!r} single labels, for its "
+                    f"columns are {len(shifted)} numbers; at least {CROWD * len(shifted)} are needed"
+                )
+        self._hidden = held
+        return {}
+
+    def _masked(
+        self, message: Message, slopes: Mapping[str, Weights], batch: Integers, hidden: Mapping[str, Words]
+    ) -> dict[str, bytes]:
+        """Give slopes under noise, and what is left of it: with its own numbers it is a party's gradient."""
+        answer, number = {}, message.round
+        for name, slope in slopes.items():
+            dealt, shifted = message.body.get(f":{name}"), hidden[name][:, batch]
+            if (
+                not isinstance(dealt, np.ndarray)
+                or dealt.dtype != np.uint64
+                or dealt.shape
+                != (
+                    len(shifted),
+                    slope.shape[1],
+                )
+            ):
+                raise InvalidInput("slopes: what was dealt has another shape")
+            asker = VectorHolder(np.rint(slope * SLOPES).astype(np.int64), shifted)
+            rest = asker.product(np.zeros_like(dealt), dealt).view(np.uint64)
+            masked = asker.mask(read_seed({"seed": message.body.get(":seed")}))
+            answer[name] = self._seal.close(masked, self._run, self.name, name, number)
+            answer[f":{name}"] = self._seal.close(rest, self._run, self.name, name, -1 - number)
+        return answer
+
+    def model(self) -> SharedModel:
+        """Give the model over all columns, at the party with the labels, once the parts were joined.
+
+        Raises:
+            InvalidInput: If they were not, or this is another party.
+        """
+        if self.top is None or not self.others:
+            raise InvalidInput("model: its parts were not brought to this party")
+        return self.joined(self.held, {**self.others, self.name: self.part})
+
+    def joined(self, held: Mapping[str, Columns], parts: Mapping[str, PartyPart | None]) -> SharedModel:
+        """Put parts together with what this party, which has the labels, learnt above them."""
+        holders = [name for name in sorted(held) if held[name]]
+        columns = {name: column for party in holders for name, column in held[party].items()}
+        schema = SharedSchema(columns=columns, target=str(self.target), classes=self.classes)
+        plan, network = self.plan, self.plan.network
+        hidden = (plan.units * len(holders), *network.hidden) if plan.units else ()
+        ordered = [parts[name] for name in holders]
+        if isinstance(self.top, JoinedTop):
+            stacks = [part for part in ordered if isinstance(part, LayerStack)]
+            weights = joined_layers(stacks, self.top.stack)
+        else:
+            offset = np.zeros(len(self.classes)) if self.top is None else self.top.offset
+            matrices = [part.matrix for part in ordered if isinstance(part, LinearPart)]
+            weights = np.concatenate([np.hstack(matrices).ravel(), offset])
+        whole = Network(hidden=hidden, rate=network.rate, batch=network.batch)
+        return model_of(schema, whole, weights, plan.rounds)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mahrem.federated.sums._homomorphic import EncryptedClient, EncryptedSum, check_public_key
     from mahrem.federated.sums._masked import MaskedSum
     from mahrem.federated.sums._masked_client import MaskedClient
+    from mahrem.federated.sums._masks import agreed, keystream, new_key, public_of
     from mahrem.federated.sums._terms import ClientKeys, SumPlan, SumTerms, least_of
 else:
     __getattr__, __dir__ = offered(__name__)
@@ -47,13 +48,17 @@ __all__ = [
     "SumPlan",
     "SumTerms",
     "WeightsScheme",
+    "agreed",
     "append_private",
     "check_public_key",
     "from_fixed",
     "hide_client",
+    "keystream",
     "least_of",
     "make_adder",
     "make_sum_keys",
+    "new_key",
+    "public_of",
     "scheme_of",
     "to_fixed",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -55,20 +55,22 @@ class PlainSum:
     def __call__(self, grid: MessageGrid, nodes: Sequence[str], question: Message, fault: Fault) -> SumResult:
         """See :class:`Adder`."""
         answers, failures = ask_all(grid, nodes, question)
-        total: Any = 0
+        total: Integers | None = None
         kept: list[str] = []
         for node, reply in answers.items():
             numbers = reply.body.get("numbers")
-            if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iu":
-                wrong = fault(numbers)
-            else:
-                wrong = "no whole numbers in the answer"
-            if wrong is None:
-                total = total + np.asarray(numbers, np.int64)  # they travel narrow; their sum is wider
-                kept.append(node)
-            else:
+            if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu":
+                failures[node] = "no whole numbers in the answer"
+                continue
+            wrong = fault(numbers)
+            if wrong is not None:
                 failures[node] = wrong
-        return SumResult(np.asarray(total, np.int64), tuple(kept), failures)
+                continue
+            if total is None:
+                total = np.zeros(numbers.shape, np.int64)  # they travel narrow; their sum is wider
+            total += numbers
+            kept.append(node)
+        return SumResult(np.zeros((), np.int64) if total is None else total, tuple(kept), failures)
 
 
 def answer_openly(client: NumbersClient) -> Callable[[Message], Message]:

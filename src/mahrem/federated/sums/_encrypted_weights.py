@@ -21,7 +21,8 @@ LARGEST = 2.0**36  # of one number of a client
 MOST_CLIENTS = 1 << 12  # of one sum, which stays far below the modulus
 REACH = 2.0**28  # of what hides a check: a server's guess is right once in 10^12
 CLOSE = 1e-4  # a right check is off by less, however many numbers are added up
-TOLD = 2.0**-16  # steps of the sums that are told: digits beyond would say something about the key
+TOLD = 2.0**-16  # steps of all numbers: what a sum is off its step by would say something about the key
+STRAY = 0.125  # of a step; a sum of such numbers is off by thousands of times less
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,19 @@ class WeightsScheme:
     own. Checks add up as numbers do, so those of a sum fit it, and fit nothing else that the server, which
     knows neither factors nor numbers, could hand over: not one client's part, not a part twice, not a
     difference. A client that finds another check opens nothing, then or later in the run: each answer tells a
-    bit about the factors, and forty would tell one. Sums are told in steps of 2^-16: the error of a CKKS sum,
-    which is far smaller, gives the key away to those who see enough of it.
+    bit about the factors, and forty would tell one.
+
+    The error of a CKKS sum gives the key away to those who see enough of it. Nobody does: clients encrypt
+    multiples of 2^-16, so that a sum is one, and what is told is rounded to it. That takes no noise.
+
+    Guarantees:
+        - What is told is a function of the clients' numbers alone, as with an exact scheme: the error of
+          encryption changes no bit of it, and a sum whose error is so large that it might stays closed.
 
     References:
         Cheon, Kim, Kim, Song: Homomorphic encryption for arithmetic of approximate numbers, 2017.
         Agrawal, Boneh: Homomorphic MACs, 2009 (the check). Li, Micciancio: On the security of homomorphic
-        encryption on approximate numbers, 2021 (the steps).
+        encryption on approximate numbers, 2021 (why the error is never told).
     """
 
     most_clients: ClassVar[int] = MOST_CLIENTS
@@ -68,7 +75,7 @@ class WeightsScheme:
         Raises:
             InvalidInput: If a number does not fit.
         """
-        values = from_fixed(numbers)
+        values = np.rint(from_fixed(numbers) / TOLD) * TOLD
         if np.abs(values).max(initial=0.0) > LARGEST:
             raise InvalidInput(f"a number does not fit into encrypted sums: at most {LARGEST:g}")
         parts = _cut(values)
@@ -96,7 +103,14 @@ class WeightsScheme:
             raise InvalidInput(
                 f"clients={len(names)}: what is to be opened is not their sum, so it stays closed"
             )
-        return to_fixed(np.rint(np.concatenate(values) / TOLD) * TOLD, np.inf)
+        steps = np.concatenate(values) / TOLD
+        whole = np.rint(steps)
+        if np.abs(steps - whole).max(initial=0.0) > STRAY:
+            raise InvalidInput(
+                f"clients={len(names)}: the sum is off its steps by more than encryption should add; it "
+                "stays closed, for its last digits would tell about the key"
+            )
+        return to_fixed(whole * TOLD, np.inf)
 
     def sizes(self, length: int) -> list[int]:
         """See :class:`SumScheme`."""

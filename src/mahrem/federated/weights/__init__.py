@@ -13,6 +13,9 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.federated.weights._anomaly import anomaly_scores
     from mahrem.federated.weights._average import FedAvg, enough, weighted_average
+    from mahrem.federated.weights._averaging import group_clients
+    from mahrem.federated.weights._booster import cell_sensitivity
+    from mahrem.federated.weights._boosting import BENDS, BoostedTrees, Growth, SharedBins, shares_of
     from mahrem.federated.weights._compression import Compression
     from mahrem.federated.weights._decoys import Decoys
     from mahrem.federated.weights._entries import AGGREGATIONS, MODELS
@@ -39,15 +42,18 @@ else:
 
 __all__ = [
     "AGGREGATIONS",
+    "BENDS",
     "DISGUISED",
     "MODELS",
     "PROTECTIONS",
     "Backdoor",
+    "BoostedTrees",
     "Compression",
     "CoordinateMedian",
     "Decoys",
     "FedAvg",
     "FreeRider",
+    "Growth",
     "HostileClient",
     "ImitatedNetwork",
     "Krum",
@@ -57,6 +63,7 @@ __all__ = [
     "Measure",
     "Perturbation",
     "Protections",
+    "SharedBins",
     "SharedModel",
     "SharedSchema",
     "TrainingSilo",
@@ -65,9 +72,11 @@ __all__ = [
     "WeightsResult",
     "anomaly_scores",
     "bound_norms",
+    "cell_sensitivity",
     "enough",
     "figures_of",
     "first_layer",
+    "group_clients",
     "krum",
     "learn_together",
     "number_classes",
@@ -75,6 +84,7 @@ __all__ = [
     "read_schema",
     "read_toml",
     "server_step",
+    "shares_of",
     "silo_policy",
     "trimmed_mean",
     "weighted_average",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahrem.errors import InvalidInput
-from mahrem.federated.wire._keys import derived, framed, need_cryptography
+from mahrem.federated.wire._keys import Words, derived, framed, need_cryptography
 from mahrem.files import check_key
 
 NONCE = 12
@@ -22,6 +23,8 @@ class Seal:
 
     Args:
         key: At least 16 random bytes.
+        pairs: Keys that this party shares with one other each, by its name; what goes to it or comes from it
+            is sealed with that one instead.
 
     Guarantees:
         - What was sealed in one run, for one reader and one step opens there and nowhere else.
@@ -37,10 +40,16 @@ class Seal:
     """
 
     key: bytes = field(repr=False)
+    pairs: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         check_key("key", self.key)
         need_cryptography("what parties seal for each other")
+
+    @classmethod
+    def of(cls, key: bytes | Seal) -> Seal:
+        """Give the seal of a key, unless it is one."""
+        return key if isinstance(key, Seal) else cls(key)
 
     def secret(self, *bound: str) -> bytes:
         """Derive a key of its own for a purpose."""
@@ -51,12 +60,16 @@ class Seal:
         return int.from_bytes(self.secret(*bound)[:8], "little")
 
     def close(self, values: NDArray[Any], run: str, sender: str, reader: str, step: int) -> bytes:
-        """Seal an array of floats with 64 bits each; the reader must know how many there are in a row."""
-        nonce = secrets.token_bytes(NONCE)
-        rows = np.ascontiguousarray(values, "<f8")
+        """Seal an array of numbers with 64 bits each; the reader knows which, and how many are in a row."""
+        rows = np.ascontiguousarray(values, values.dtype if values.dtype == np.uint64 else "<f8")
         width = rows.shape[-1].to_bytes(4, "little")
+        return self.close_bytes(width + rows.tobytes(), run, sender, reader, step)
+
+    def close_bytes(self, content: bytes, run: str, sender: str, reader: str, step: int) -> bytes:
+        """Seal bytes."""
+        nonce = secrets.token_bytes(NONCE)
         bound = framed(sender.encode(), reader.encode(), b"%d" % step)
-        text: bytes = self._cipher(run).encrypt(nonce, width + rows.tobytes(), bound)
+        text: bytes = self._cipher(run, sender, reader).encrypt(nonce, content, bound)
         return nonce + text
 
     def open(self, text: object, run: str, sender: str, reader: str, step: int) -> NDArray[np.float64]:
@@ -65,18 +78,35 @@ class Seal:
         Raises:
             InvalidInput: If it is something else, or was sealed for another run, party or step.
         """
+        return np.asarray(self._numbers(self.open_bytes(text, run, sender, reader, step), "<f8"))
+
+    def open_words(self, text: object, run: str, sender: str, reader: str, step: int) -> Words:
+        """Open whole numbers without sign that another party sealed; see :meth:`open`."""
+        return np.asarray(self._numbers(self.open_bytes(text, run, sender, reader, step), "<u8"))
+
+    @staticmethod
+    def _numbers(whole: bytes, form: str) -> NDArray[Any]:
+        width = int.from_bytes(whole[:4], "little")
+        if len(whole) < 4 or (len(whole) - 4) % (8 * max(width, 1)):
+            raise InvalidInput("sealed: no numbers in it")
+        return np.frombuffer(whole[4:], form).reshape(-1, max(width, 1)).copy()
+
+    def open_bytes(self, text: object, run: str, sender: str, reader: str, step: int) -> bytes:
+        """Open bytes that another party sealed; see :meth:`open`."""
         from cryptography.exceptions import InvalidTag
 
         bound, held = framed(sender.encode(), reader.encode(), b"%d" % step), text
         try:
             held = held if isinstance(held, bytes) else b""
-            whole = self._cipher(run).decrypt(held[:NONCE], held[NONCE:], bound)
+            whole: bytes = self._cipher(run, sender, reader).decrypt(held[:NONCE], held[NONCE:], bound)
         except (InvalidTag, ValueError):
             raise InvalidInput("sealed: tampered with, replayed, or meant for another party") from None
-        width = int.from_bytes(whole[:4], "little")
-        return np.frombuffer(whole[4:], "<f8").reshape(-1, max(width, 1)).copy()
+        return whole
 
-    def _cipher(self, run: str) -> Any:
+    def _cipher(self, run: str, sender: str, reader: str) -> Any:
         from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-        return ChaCha20Poly1305(self.secret("seal", run))
+        of_pair = self.pairs.get(sender) or self.pairs.get(reader)
+        return ChaCha20Poly1305(
+            self.secret("seal", run) if of_pair is None else derived(of_pair, run.encode())
+        )

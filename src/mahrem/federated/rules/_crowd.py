@@ -1,0 +1,139 @@
+"""Many tables of a simulation, counted in one go: each client gets its part of what one pass finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mahrem.arrays import Bits, count_sets, pack_bits
+from mahrem.federated.rules._silo import ItemTable, RulesSilo, cover_counts, read_sets
+from mahrem.learning.rules import as_cells, least_rows
+from mahrem.types import Integers
+
+
+@dataclass
+class RulesCrowd:
+    """All clients' rows as one table of bits, a class at a time and within it a client at a time.
+
+    One question goes to all clients in turn. The first one that is asked counts for everybody.
+
+    Args:
+        table: All rows, in the order of the clients.
+        client: ``(n,)`` whose row each is.
+        clients: How many there are.
+
+    Guarantees:
+        - Each client's answers are those of a :class:`RulesSilo` with its rows.
+    """
+
+    table: ItemTable = field(repr=False)
+    client: Integers = field(repr=False)
+    clients: int
+    _named: list[Any] | None = field(default=None, repr=False)
+    _chosen: tuple[Bits, Integers] | None = field(default=None, repr=False)
+    _asked: tuple[Any, ...] = field(default=(), repr=False)
+    _found: Any = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        classes = len(self.table.classes)
+        group = self.table.labels * self.clients + self.client
+        self.bits = pack_bits(self.table.codes, len(self.table.items), group, classes * self.clients)
+        self.items = self._by_client(count_sets(self.bits, _singles(len(self.table.items))))
+        self.rows = self._by_client(self.bits.totals()[None])[0]  # (classes, clients)
+        self.shown = {
+            True: self.items.max(axis=1, initial=0),
+            False: self.items.sum(axis=1),
+        }  # by rule, or not
+
+    @classmethod
+    def of(
+        cls, frames: Mapping[str, pl.DataFrame], target: str, least_count: int = 1
+    ) -> dict[str, CrowdSilo]:
+        """Give the clients of some tables that have the same columns."""
+        whole = as_cells(pl.concat(frames.values()))
+        owner = np.repeat(np.arange(len(frames)), [frame.height for frame in frames.values()])
+        kept = whole[target].is_not_null().to_numpy()
+        crowd = cls(ItemTable.read(whole, target), owner[kept], len(frames))
+        return {
+            name: CrowdSilo(frame, target, least_count=least_count, crowd=crowd, number=number)
+            for number, (name, frame) in enumerate(frames.items())
+        }
+
+    def _by_client(self, counts: Integers) -> Integers:
+        return counts.reshape(len(counts), len(self.table.classes), self.clients)
+
+    def _once(self, kind: str, body: Mapping[str, Any], parts: tuple[Any, ...]) -> bool:
+        """Say whether a question is new; those after it in turn are not."""
+        named = [body[name] for name in ("columns", "places", "cells", "classes")]
+        if self._named != named:
+            self.table.refuse_columns(named[0])
+            self._named, self._chosen = named, self.table.chosen(self.bits, *named)
+            self._asked = ()
+        asked = (kind, *(part.tobytes() for part in parts), parts[0].shape)
+        new, self._asked = asked != self._asked, asked
+        return new
+
+    def counts(self, body: Mapping[str, Any]) -> Integers:
+        """Give ``(clients, sets + 1, classes)`` counts, those of all rows first."""
+        if self._once("counts", body, (body["sets"],)) and self._chosen is not None:
+            bits, number = self._chosen
+            sets = read_sets(body["sets"], len(bits.items))
+            found = self._by_client(count_sets(bits, sets, ordered=True))
+            known = number < len(body["classes"])
+            table = np.zeros((self.clients, len(sets) + 1, len(body["classes"])), np.int64)
+            table[:, 0, number[known]] = self.rows.T[:, known]
+            table[:, 1:, number[known]] = found[:, known].transpose(2, 0, 1)
+            self._found = table
+        return np.asarray(self._found)
+
+    def cover(self, body: Mapping[str, Any]) -> Integers:
+        """Give ``(clients, numbers)`` what :func:`cover_counts` says of each client's rows."""
+        parts = body["left"], body["right"], body["sure"]
+        if self._once("cover", body, parts) and self._chosen is not None:
+            bits, number = self._chosen
+            by_class = Bits(bits.items, bits.everyone, bits.starts[:: self.clients], bits.place)
+            left = read_sets(parts[0], len(bits.items))
+            self._found = cover_counts(
+                by_class,
+                number,
+                left,
+                parts[1],
+                parts[2] > 0,
+                len(body["classes"]),
+                self.client,
+                self.clients,
+            )
+        return np.asarray(self._found)
+
+
+def _singles(items: int) -> Any:
+    return np.arange(items, dtype=np.int32)[:, None]
+
+
+@dataclass
+class CrowdSilo(RulesSilo):
+    """A client whose rows are counted together with those of others in this process."""
+
+    crowd: RulesCrowd = field(kw_only=True, repr=False)
+    number: int = field(kw_only=True)
+
+    def _frequent(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        if body["longest"] != 1:
+            return super()._frequent(body)
+        crowd = self.crowd
+        crowd.table.refuse_columns(body["columns"])
+        counts, rows = crowd.items[:, :, self.number], crowd.rows[:, self.number]
+        minimum = max(1, least_rows(body["support"], int(rows.sum())), self.least_count)
+        found = np.flatnonzero(crowd.shown[bool(body["by_rule"])][:, self.number] >= minimum)
+        sets = found[:, None] if len(found) else np.empty((0, 0), np.int64)
+        return self._told_sets(crowd.table, sets, counts[found], rows, body)
+
+    def _counts(self, body: Mapping[str, Any]) -> Integers:
+        return np.array(self.crowd.counts(body)[self.number].ravel())
+
+    def _cover(self, body: Mapping[str, Any]) -> Integers:
+        return np.array(self.crowd.cover(body)[self.number])
