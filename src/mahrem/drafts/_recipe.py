@@ -72,7 +72,8 @@ def _coded(texts: Mapping[str, pl.Series]) -> tuple[dict[str, tuple[str | None, 
     places = [codes.to_numpy() for _, codes in coded]
     choices = [len(own) for own in cells.values()]
     if math.prod(choices) < _ONE_NUMBER:  # numbers are sorted more quickly than rows
-        return cells, np.stack(np.unravel_index(np.unique(np.ravel_multi_index(places, choices)), choices), 1)
+        numbers = pl.Series(np.ravel_multi_index(places, choices)).unique().sort().to_numpy()
+        return cells, np.stack(np.unravel_index(numbers, choices), 1)
     return cells, np.unique(np.stack(places, 1), axis=0)
 
 

@@ -109,7 +109,7 @@ class Structure:
         self._previous = chunk[-1]
 
     def _fits(self, chunk: bytes) -> bool:
-        """Pass over bytes without quotes whose records all fit; whatever else there is needs a closer look."""
+        """Pass over bytes without quotes whose records all fit; all else needs a closer look."""
         if self._inside or self._closed or b'"' in chunk:
             return False
         marks = chunk.translate(None, self._unmarked)
