@@ -56,11 +56,8 @@ class CheckedNumber:
         places = np.flatnonzero(shaped)
         if self.check is None and candidates > MOST_SLOWLY:
             places = places[np.linspace(0, candidates - 1, MOST_SLOWLY).astype(int)]
-        if (
-            self.check is None
-            and len(places) > FIRST
-            and not self.right(compact.gather(places[::STEP])).any()
-        ):
+        slow = self.check is None and len(places) > FIRST
+        if slow and not self.right(compact.gather(places[::STEP])).any():
             return None
         right = np.zeros(len(shaped), np.bool_)
         right[places] = self.right(compact.gather(places))

@@ -110,7 +110,7 @@ class Structure:
 
     def _fits(self, chunk: bytes) -> bool:
         """Pass over bytes without quotes whose records all fit; all else needs a closer look."""
-        if self._inside or self._closed or b'"' in chunk:
+        if self._inside or self._closed or self._seen > self._delimiters or b'"' in chunk:
             return False
         marks = chunk.translate(None, self._unmarked)
         if len(marks) > CHUNK or not self._regular.startswith(marks, self._seen):
