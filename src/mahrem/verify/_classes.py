@@ -11,6 +11,7 @@ import polars as pl
 from mahrem.types import Codes, Integers, Labels, Sizes
 
 SUPPRESSED = "*"
+TEXTS = (pl.String, pl.Categorical)  # kinds of cells that are read as text, or as numbers of texts
 _NOTHING = 2**64 - 1
 
 
@@ -43,7 +44,7 @@ def published_classes(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[Labels
 
 def _numbered(name: str, kind: pl.DataType) -> pl.Expr:
     """Number the cells of a column from 1, missing ones 0; numbers are grouped more quickly than text."""
-    if kind not in (pl.String, pl.Categorical):
+    if not isinstance(kind, TEXTS):
         return pl.col(name)
     coded = (
         pl.col(name) if kind == pl.Categorical else pl.col(name).cast(pl.Categorical(pl.Categories.random()))
@@ -78,7 +79,7 @@ def suppressed_rows(
         return pl.lit(value=False)
     hidden = [
         (pl.col(name) == SUPPRESSED).fill_null(value=False)
-        if schema[name] in (pl.String, pl.Categorical)
+        if isinstance(schema[name], TEXTS)
         else (pl.col(name).is_null() if meant else pl.lit(value=False))
         for name in (*quasi, *sensitive)
     ]
