@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mahrem.arrays import NO_TEXT, hashes_and_shapes
 from mahrem.contents import TableSketch, look_into, merge_sketches, sketch_table
 from mahrem.contents import _sketch as sketching
 from mahrem.release import Policy, find_doubts
@@ -108,3 +109,19 @@ def test_what_few_cells_hold_is_found_among_many(kind: str) -> None:
         pl.DataFrame({"q": [n % 50 for n in range(rows)], "x": usual}), Policy.of({"quasi": ["q"]})
     )
     assert [doubt.column for doubt in shown] == ["x"]
+
+
+@given(
+    st.lists(st.one_of(CELLS, st.text(min_size=10, max_size=30)), min_size=2, max_size=40), st.integers(0, 1)
+)
+def test_a_text_has_one_hash_and_shape_wherever_it_lies(cells: list[str | None], first: int) -> None:
+    column = pl.Series(cells, dtype=pl.String)
+    parts = pl.concat([column[:1], column[1:]], rechunk=False)
+    hashes, shapes = hashes_and_shapes(parts[first:])
+    for place, cell in enumerate(cells[first:]):
+        alone = hashes_and_shapes(pl.Series([cell], dtype=pl.String))
+        assert (hashes[place], shapes[place]) == (alone[0][0], alone[1][0])
+        digits = sum(sign in "0123456789" for sign in cell or "")
+        many = sum(digits > step for step in (0, 4, 6, 8, 10, 12, 16))
+        assert shapes[place] == NO_TEXT if cell is None else shapes[place] // 128 == many
+    assert len(set(hashes.tolist())) == len(set(cells[first:]))

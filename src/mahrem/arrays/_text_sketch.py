@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mahrem.arrays._kernel import inner, kernel
-from mahrem.arrays._siphash import hash_texts
+from mahrem.arrays._kernel import inner, inner_with, kernel
 from mahrem.types import Integers, Mask, Offsets, Written
 
 if TYPE_CHECKING:  # this room is built where there are no frames
@@ -16,6 +15,7 @@ if TYPE_CHECKING:  # this room is built where there are no frames
 
 __all__ = ["NO_TEXT", "SHAPES", "hashes_and_shapes", "least_hashes", "stay"]
 
+Word: TypeAlias = np.uint64
 Hashes: TypeAlias = NDArray[np.uint64]
 Shapes: TypeAlias = NDArray[np.int32]
 Bytes: TypeAlias = NDArray[np.uint8]
@@ -23,7 +23,9 @@ Bytes: TypeAlias = NDArray[np.uint8]
 SHAPES = 1024  # ways of writing that are told apart
 NO_TEXT = -1  # instead of a shape
 _SLOTS = 1 << 17
-_KEY = np.array([0x6D616872656D2E63, 0x6F6E74656E747331], np.uint64)  # public: nothing is hidden by it
+_WITHIN = 12  # bytes of a text that its view holds
+_SEED = np.uint64(0x6D616872656D2E63)  # public: nothing is hidden by it
+_NOTHING = np.uint64(0xA0761D6478BD642F)  # hash of a cell without a text
 _ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
@@ -49,41 +51,104 @@ def _telling() -> Bytes:
     return marks
 
 
-@kernel
-def shape_texts(
-    content: Bytes, offsets: Offsets, weights: Hashes, marks: Bytes, shapes: Written[Shapes]
-) -> None:
-    """Say how every text is written: how many digits, letters and words, and its most telling sign."""
+@inner_with(inline="always")
+def _stirred(word: Word) -> Word:
+    """Let every bit of a word change every other: the finalizer of MurmurHash3."""
+    word = (word ^ (word >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
+    word = (word ^ (word >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+    return word ^ (word >> np.uint64(33))
+
+
+@inner_with(inline="always")
+def _shape(total: Word, marked: int) -> int:
+    """Say how a text with such counts and telling signs is written."""
     twelve, bits = np.uint64(12), np.uint64(4095)
-    for text in range(len(shapes)):
-        total, marked = np.uint64(0), np.uint8(0)
-        for place in range(offsets[text], min(offsets[text + 1], offsets[text] + 4000)):
-            total += weights[content[place]]
-            marked |= marks[content[place]]
-        digits = int(total & bits)
-        letters = int((total >> twelve) & bits)
-        blanks = int((total >> (twelve + twelve)) & bits)
-        dots = int((total >> np.uint64(36)) & bits)
-        dashes = int((total >> np.uint64(48)) & bits)
-        signs = 7 * (dots > 0)
-        if marked & 1:
-            signs = 1
-        elif marked & 2:
-            signs = 2
-        elif marked & 4:
-            signs = 3
-        elif dots >= 3:
-            signs = 4
-        elif dashes >= 2:
-            signs = 5
-        elif marked & 8:
-            signs = 6
-        # Digits: a year, a postcode, a date, numbers of people and of accounts.
-        many = (digits > 0) + (digits > 4) + (digits > 6) + (digits > 8) + (digits > 10) + (digits > 12)
-        many += digits > 16
-        words = (blanks > 0) + (blanks > 1) + (blanks > 4)
-        wordy = (letters > 0) + (letters > 3) + (letters > 24)
-        shapes[text] = ((many * 8 + signs) * 4 + words) * 4 + wordy
+    digits = int(total & bits)
+    letters = int((total >> twelve) & bits)
+    blanks = int((total >> (twelve + twelve)) & bits)
+    dots = int((total >> np.uint64(36)) & bits)
+    dashes = int((total >> np.uint64(48)) & bits)
+    signs = 7 * (dots > 0)
+    if marked & 1:
+        signs = 1
+    elif marked & 2:
+        signs = 2
+    elif marked & 4:
+        signs = 3
+    elif dots >= 3:
+        signs = 4
+    elif dashes >= 2:
+        signs = 5
+    elif marked & 8:
+        signs = 6
+    # Digits: a year, a postcode, a date, numbers of people and of accounts.
+    many = (digits > 0) + (digits > 4) + (digits > 6) + (digits > 8) + (digits > 10) + (digits > 12)
+    many += digits > 16
+    words = (blanks > 0) + (blanks > 1) + (blanks > 4)
+    wordy = (letters > 0) + (letters > 3) + (letters > 24)
+    return ((many * 8 + signs) * 4 + words) * 4 + wordy
+
+
+@kernel
+def sketch_texts(
+    views: Hashes,
+    content: Bytes,
+    bases: Offsets,
+    there: Bytes,
+    weights: Hashes,
+    marks: Bytes,
+    hashes: Written[Hashes],
+    shapes: Written[Shapes],
+) -> None:
+    """Hash every text and say how it is written: digits, letters, words, and its most telling sign.
+
+    Texts lie as Arrow's views: two words each, a length and up to twelve bytes, or where a longer one is.
+
+    Args:
+        views: ``(2n,)`` words.
+        content: Longer texts, all buffers one after the other.
+        bases: Where each buffer begins.
+        there: ``(n,)`` 0 where there is no text; none if all are there.
+        weights: ``(256,)`` what a byte adds to the counts.
+        marks: ``(256,)`` which telling sign a byte is.
+        hashes: ``(n,)`` written.
+        shapes: ``(n,)`` written.
+    """
+    low, half, byte = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(8)
+    for text in range(len(hashes)):
+        if len(there) and there[text] == 0:
+            hashes[text], shapes[text] = _NOTHING, NO_TEXT
+            continue
+        first, second = views[2 * text], views[2 * text + 1]
+        length = int(first & low)
+        total, marked = np.uint64(0), 0
+        if length <= _WITHIN:
+            hashes[text] = _stirred(_stirred(first ^ _SEED) + second)
+            rest = first >> half
+            for place in range(length):
+                sign = int(rest & np.uint64(255)) if place < 4 else int(second & np.uint64(255))
+                if place < 4:
+                    rest >>= byte
+                else:
+                    second >>= byte
+                total += weights[sign]
+                marked |= int(marks[sign])
+        else:
+            start = bases[int(second & low)] + int(second >> half)
+            mixed = _SEED ^ np.uint64(length)
+            for block in range(length // 8):
+                word = np.uint64(0)
+                for place in range(8):  # one load, as the number of bytes is known
+                    word |= np.uint64(content[start + 8 * block + place]) << (byte * np.uint64(place))
+                mixed = _stirred(mixed ^ word)
+            word = np.uint64(0)
+            for place in range(length % 8):
+                word |= np.uint64(content[start + length // 8 * 8 + place]) << (byte * np.uint64(place))
+            hashes[text] = _stirred(mixed ^ word)
+            for place in range(start, start + min(length, 4000)):
+                total += weights[content[place]]
+                marked |= int(marks[content[place]])
+        shapes[text] = _shape(total, marked)
 
 
 @kernel
@@ -162,21 +227,28 @@ def hashes_and_shapes(texts: pl.Series) -> tuple[Hashes, Shapes]:
     """Give a hash and a shape for every text; a cell without one has the shape ``NO_TEXT``.
 
     Guarantees:
-        - Equal texts have equal hashes and shapes, on every machine.
+        - Equal texts have equal hashes and shapes, on every machine; cells without a text share a hash.
     """
     import polars as pl
 
-    shapes = np.zeros(len(texts), np.int32)
-    if not len(texts):
-        return np.zeros(0, np.uint64), shapes
-    stored = texts.fill_null("").rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
-    _, offsets, content = stored.buffers()
-    starts = np.frombuffer(offsets, np.int64)[stored.offset : stored.offset + len(texts) + 1].copy()
-    signs = np.frombuffer(b"" if content is None else content, np.uint8)
-    shape_texts(signs, starts, _weights(), _telling(), shapes)
-    if texts.null_count():
-        shapes[texts.is_null().to_numpy()] = NO_TEXT
-    return hash_texts(signs, starts, _KEY), shapes
+    rows = len(texts)
+    hashes, shapes = np.empty(rows, np.uint64), np.empty(rows, np.int32)
+    if not rows:
+        return hashes, shapes
+    stored = texts.rechunk().to_arrow(compat_level=pl.CompatLevel.newest())
+    _, views, *content = stored.buffers()
+    longer = [np.frombuffer(part, np.uint8) for part in content]
+    sketch_texts(
+        np.frombuffer(views, np.uint64)[2 * stored.offset : 2 * (stored.offset + rows)],
+        longer[0] if len(longer) == 1 else np.concatenate([*longer, np.empty(0, np.uint8)]),
+        np.cumsum([0, *(len(part) for part in longer)]),
+        texts.is_not_null().to_numpy().view(np.uint8) if texts.null_count() else np.empty(0, np.uint8),
+        _weights(),
+        _telling(),
+        hashes,
+        shapes,
+    )
+    return hashes, shapes
 
 
 def least_hashes(

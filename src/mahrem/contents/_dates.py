@@ -60,7 +60,7 @@ def years_of(cells: DistinctCells) -> Floats:
     labelled = cells.texts.str.replace(r"(?i)^(?:dob|geb\.?|born|d\.?t\.?|dogum|doğum)\s*[:.]?\s*", "")
     if not labelled.str.contains("[0-9]").any():
         return years
-    first, second, third = _groups(labelled, NUMERIC)
+    first, second, third = _groups(labelled, NUMERIC, near=r"[0-9] ?[-./] ?[0-9]{1,2} ?[-./] ?[0-9]")
     day_month = _dated(third, second, first)
     month_day = _dated(third, first, second)
     year_first = _dated(first, second, third)
@@ -70,7 +70,7 @@ def years_of(cells: DistinctCells) -> Floats:
         short = np.isnan(numeric) & (second <= 12)
         numeric = np.where(short, year_first, numeric)
     years = np.where(np.isnan(numeric), years, numeric)
-    years = _either(years, _dated(*_groups(labelled, SOLID)))
+    years = _either(years, _dated(*_groups(labelled, SOLID, near="[0-9]{8}")))
     plain = fold(labelled)
     if plain.str.contains("[0-9].*[a-z]{3}|[a-z]{3}.*[0-9]|[0-9][. /-]+[ivx]+[. /-]+[0-9]").any():
         for pattern, order in (
@@ -78,14 +78,21 @@ def years_of(cells: DistinctCells) -> Floats:
             (MONTH_FIRST, (2, 0, 1)),
             (YEAR_MONTH_NAME, (0, 1, 2)),
         ):
-            groups = _groups(plain, pattern)
+            groups = _groups(plain, pattern, near="[0-9].*[a-z]|[a-z].*[0-9]")
             years = _either(years, _dated(*(groups[place] for place in order)))
     return years
 
 
-def _groups(texts: pl.Series, pattern: str) -> tuple[Floats, ...]:
-    """Give the three parts of every value as numbers; months in words too."""
+def _groups(texts: pl.Series, pattern: str, *, near: str) -> tuple[Floats, ...]:
+    """Give the three parts of every value as numbers; months in words too.
+
+    What has them matches ``near`` as well, a simple pattern that rules most columns out.
+    """
+    if not texts.str.contains(near).any():
+        return (np.full(len(texts), np.nan),) * 3
     parts = texts.str.extract_groups(pattern).struct.unnest()
+    if parts.to_series(0).null_count() == len(texts):
+        return (np.full(len(texts), np.nan),) * 3
     numbers = []
     for part in parts.iter_columns():
         lean = part.str.strip_chars("'").str.strip_chars(".")

@@ -21,6 +21,7 @@ BARE = {
 }
 # How often a number of any digits is valid in a region.
 CHANCE = {"TR": 0.2, "DE": 0.75, "GB": 0.4, "US": 0.4}
+FIRST, STEP, FEW = 40, 6, 0.3  # so many go first; 0.7 and more of all must be valid
 UNLIKELY = 3.0  # -log of 0.05: so many valid numbers without a separator must surprise
 SHAPE = r"^[+(]?[\d(][\d\s()./\-–]{5,20}\d(?:\s*(?:x|ext\.?|dw\.?|dahili)\s*\d{1,5})?$"
 LABEL = (
@@ -66,13 +67,14 @@ class Phone:
             places = places[np.linspace(0, len(places) - 1, MOST_SLOWLY).astype(int)]
         looked = bare.gather(places)
         marked = looked.str.contains(r"^\+|^\(?0|[\s()./\-–]").to_numpy()
+        international = looked.str.contains(r"^\+").to_numpy()
         regions = (cells.region,) if cells.region else REGIONS
+        regions = regions[:1] if international.all() else regions  # they name their country themselves
         region, best = max(
-            ((region, self._valid(looked, region, marked)) for region in regions),
+            ((region, self._valid_if_some(looked, region, marked)) for region in regions),
             key=lambda told: int(told[1].sum()),
         )
         share = best.mean()
-        international = looked.str.contains(r"^\+").to_numpy()
         if (best & international).sum() < 0.9 * best.sum() and not self._spread(looked, best, marked):
             return None
         separated = looked.str.contains(r"^\+|[\s()./\-–]").to_numpy()
@@ -97,6 +99,14 @@ class Phone:
             return self.least
         chance = CHANCE.get(region, 0.5)
         return chance + 0.65 * (1 - chance) if marked > 0.5 else 0.9
+
+    @classmethod
+    def _valid_if_some(cls, looked: pl.Series, region: str, marked: Mask) -> Mask:
+        """Mark valid numbers; none where of those that go first far fewer are valid than prove anything."""
+        first = np.arange(0, len(looked), STEP)
+        if len(first) >= FIRST and cls._valid(looked[first], region, marked[first]).mean() < FEW:
+            return np.zeros(len(looked), np.bool_)
+        return cls._valid(looked, region, marked)
 
     @staticmethod
     def _valid(looked: pl.Series, region: str, marked: Mask) -> Mask:

@@ -24,7 +24,6 @@ VALUES = 1500  # different values of a column that are kept whatever they look l
 OF_EACH = 48  # different values that are kept of every way of writing
 ROWS = 3000  # different rows that are kept
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd: no bit of a hash is lost
-_NOTHING = np.uint64(0xA0761D6478BD642F)  # what an empty cell adds to the hash of its row
 Hashes = NDArray[np.uint64]
 
 
@@ -148,12 +147,11 @@ def sketch_table(frame: pl.DataFrame) -> TableSketch:
         texts = as_text(column)
         hashes, shapes = hashes_and_shapes(texts)
         places, counts, more = least_hashes(hashes, shapes, overall=VALUES, each=OF_EACH)
-        there = shapes != NO_TEXT
-        written = np.bincount(shapes[there], minlength=SHAPES)
+        written = np.bincount(shapes - NO_TEXT, minlength=SHAPES + 1)[1:]  # those without a text come first
         kept = column.gather(places)
         kept = kept.str.slice(0, LONGEST + 1) if kept.dtype == pl.String else kept
         shown = ColumnSketch(kept, hashes[places], shapes[places], counts, len(column), written, more)
-        return shown, np.where(there, hashes, _NOTHING)
+        return shown, hashes
 
     together = np.zeros(frame.height, np.uint64)
     columns = {}
@@ -174,8 +172,7 @@ def content_hashes(frame: pl.DataFrame) -> Hashes:
     """Give a hash of every row: an order of rows that does not depend on how they stand."""
     rows = np.zeros(frame.height, np.uint64)
     for column in frame:
-        hashes, shapes = hashes_and_shapes(as_text(column))
-        rows = _joined(rows, np.where(shapes == NO_TEXT, _NOTHING, hashes))
+        rows = _joined(rows, hashes_and_shapes(as_text(column))[0])
     return rows
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -14,6 +15,7 @@ from mahrem.table import Axis, Hierarchy, Leaves
 from mahrem.types import Integers, Mask
 
 SMALLEST_NAMED = 3  # a value of a hierarchy is never named for fewer people, whatever k is
+_ONE_NUMBER = 2**62  # choices of cells that a place among all of them can tell
 _LEFT_BEHIND = ("automatic", "rho", "smoothing", "minimum_count", "suppressed")  # a recipe does without
 
 
@@ -66,11 +68,13 @@ def _coded(texts: Mapping[str, pl.Series]) -> tuple[dict[str, tuple[str | None, 
         return own, series.cast(pl.Enum(named)).to_physical().cast(pl.Int64).fill_null(len(named))
 
     coded = in_parallel(code, list(texts.values()))
-    classes = pl.DataFrame(
-        [codes.alias(name) for name, (_, codes) in zip(texts, coded, strict=True)]
-    ).unique()
     cells = {name: tuple(own.to_list()) for name, (own, _) in zip(texts, coded, strict=True)}
-    return cells, classes.sort(classes.columns).to_numpy().reshape(-1, len(cells))
+    places = [codes.to_numpy() for _, codes in coded]
+    choices = [len(own) for own in cells.values()]
+    if math.prod(choices) < _ONE_NUMBER:  # numbers are sorted more quickly than rows
+        numbers = pl.Series(np.ravel_multi_index(places, choices)).unique().sort().to_numpy()
+        return cells, np.stack(np.unravel_index(numbers, choices), 1)
+    return cells, np.unique(np.stack(places, 1), axis=0)
 
 
 def _named_leaves(draft: Draft, axis: Axis) -> Hierarchy | None:

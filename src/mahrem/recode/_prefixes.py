@@ -70,7 +70,7 @@ class _Letters:
     def __init__(self, codes: pl.Series) -> None:
         self.lengths = codes.str.len_chars().cast(pl.Int64).to_numpy()
         self.longest = int(self.lengths.max())
-        self._letters = np.frombuffer("".join(codes).encode("utf-32-le"), np.uint32)
+        self._letters = np.frombuffer("".join(codes.to_list()).encode("utf-32-le"), np.uint32)
         self._starts = np.concatenate([[0], np.cumsum(self.lengths)[:-1]])
 
     def shared(self, first: Integers, last: Integers) -> Integers:

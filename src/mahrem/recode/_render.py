@@ -54,6 +54,10 @@ def _gather(series: pl.Series, labels: Labels, hidden: str | None) -> pl.Series:
     if len(labels) and labels.min() < 0:
         series = pl.concat([series, pl.Series([hidden], dtype=series.dtype)])
         labels = np.where(labels < 0, len(series) - 1, labels)
+    if series.dtype == pl.String and len(labels) > len(series) > 1:
+        # Many classes show the same: a text that they share stays near at hand when rows are written.
+        numbered = series.to_frame("cell").with_row_index("place")
+        labels = numbered.select(pl.col("place").first().over("cell")).to_series().to_numpy()[labels]
     return series.gather(labels)
 
 

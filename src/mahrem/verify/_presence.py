@@ -55,7 +55,7 @@ def presence(
     quasi = claims.quasi
     first = np.zeros(len(sizes), np.int64)
     first[labels] = np.arange(len(labels))
-    shown = part.select(quasi)[first]
+    shown = part.select(quasi)[first].with_columns(pl.col(pl.Categorical).cast(pl.String))
     stars = shown.select(
         pl.all_horizontal((pl.col(name).cast(pl.String) == "*").fill_null(value=False) for name in quasi)
     )

@@ -67,8 +67,12 @@ def restored_cells(schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:
 
 def restore_cells(table: pl.LazyFrame) -> pl.LazyFrame:
     """Undo :func:`neutralise_formulas` in columns where a cell begins with an apostrophe at all."""
-    quoted = _true(table.select(pl.col(pl.String).str.starts_with("'").any()).collect(engine="streaming"))
-    return table.with_columns(restored_cells(dict.fromkeys(quoted, pl.String()))) if quoted else table
+    begins = pl.col(pl.String).str.starts_with("'"), pl.col(pl.Categorical).cat.starts_with("'")
+    quoted = _true(table.select(begun.any() for begun in begins).collect(engine="streaming"))
+    if not quoted:
+        return table
+    texts = table.with_columns(pl.col(quoted).cast(pl.String))
+    return texts.with_columns(restored_cells(dict.fromkeys(quoted, pl.String())))
 
 
 def neutralise_names(names: Sequence[str]) -> list[str]:

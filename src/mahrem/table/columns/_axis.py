@@ -87,12 +87,13 @@ class Axis:
         low, high = self.span
         if low == high:
             return np.where(np.isnan(self.positions), -1.0, 0.0)
-        positions = np.clip(self.positions, low, high)  # top and bottom codes may lie outside
+        scaled = np.clip(self.positions, low, high)  # top and bottom codes may lie outside
         if np.isinf(high - low):  # the width itself would overflow
-            scaled = (positions / 2 - low / 2) / (high / 2 - low / 2)
-        else:
-            scaled = (positions - low) / (high - low)
-        return np.where(np.isnan(scaled), -1.0, scaled)
+            scaled, low, high = scaled / 2, low / 2, high / 2
+        scaled -= low
+        scaled /= high - low
+        scaled[np.isnan(scaled)] = -1.0
+        return scaled
 
 
 @dataclass(frozen=True)

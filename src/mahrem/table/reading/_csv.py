@@ -35,6 +35,7 @@ CANDIDATES = b",;\t|"
 BLOCK = 1 << 16
 SAMPLE = 200  # records the delimiter is looked for in
 USUAL = 0.9  # share of records as wide as the first from which it is believed
+_SPECIAL = frozenset('"\r\n')  # signs for which a record must be read with care
 RECORDS = 1000  # records the header is looked for in
 
 
@@ -135,6 +136,8 @@ def _found_header(
 def _cells(record: bytes, delimiter: str) -> list[str]:
     """Take a record apart; one with broken quotes has no cells."""
     text = record.removesuffix(b"\r").decode(errors="replace")
+    if not text or _SPECIAL.isdisjoint(text):
+        return text.split(delimiter) if text else []
     try:
         return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
     except csv.Error:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from mahrem.errors import InvalidInput, InvalidParameter, spelled, spelled_together
 
@@ -69,8 +69,10 @@ def header_score(first: Record, rest: Sequence[Record]) -> int:
     cells = [cell.strip() for cell in first[:WIDEST]]
     alone = len(first) == 1  # else a row that is the same in all cells may be the header once more
     below = [row for row in rest if len(row) == len(first) and (alone or list(row) != list(first))]
-    columns = [[cell for row in below if (cell := row[place].strip()) and not _is_missing(cell)]
-               for place in range(len(cells))]  # fmt: skip
+    columns = [
+        [cell for cell in map(str.strip, column) if cell and cell.lower() not in _MISSING]
+        for column in islice(zip(*below, strict=True), len(cells))
+    ] or [[] for _ in cells]
     named = _running(cells, columns)
     return sum(
         0 if _is_missing(cell) else -1 if place in named else _vote(cell, columns[place])

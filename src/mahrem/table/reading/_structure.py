@@ -73,11 +73,16 @@ class Structure:
         self._closed = False  # the last byte was a closing quote
         self._previous = newline
         self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._unmarked = bytes(sign for sign in range(256) if sign not in (delimiter, newline))
+        record = bytes([delimiter]) * self._delimiters + bytes([newline])
+        self._regular = record * (CHUNK // len(record) + 2)  # the marks of records that all fit
 
     def feed(self, chunk: bytes) -> None:
         """Look at the next bytes of the file."""
         if not self._binary:
             self._check_text(chunk)
+        if self._fits(chunk):
+            return
         data = np.frombuffer(chunk, np.uint8)
         newline = data == self._newline
         marking = newline | (data == self._delimiter)
@@ -102,6 +107,26 @@ class Structure:
             self._size += data.size
         self._line += int(np.count_nonzero(newline))
         self._previous = chunk[-1]
+
+    def _fits(self, chunk: bytes) -> bool:
+        """Pass over bytes without quotes whose records all fit; all else needs a closer look."""
+        if self._inside or self._closed or self._seen > self._delimiters or b'"' in chunk:
+            return False
+        marks = chunk.translate(None, self._unmarked)
+        if len(marks) > CHUNK or not self._regular.startswith(marks, self._seen):
+            return False
+        records = chunk.count(self._newline)
+        self._line += records
+        if records:
+            self.records += records
+            self._seen = len(marks) - 1 - marks.rfind(self._newline)
+            self._size = len(chunk) - 1 - chunk.rfind(self._newline)
+            self._record_line = self._line
+        else:
+            self._seen += len(marks)
+            self._size += len(chunk)
+        self._previous = chunk[-1]
+        return True
 
     def finish(self) -> None:
         """Look at what is left when the file ends without a line end."""
