@@ -148,6 +148,27 @@ def test_an_audit_says_what_a_table_shows_beside_its_classes() -> None:
     assert found.report["verdict"] == "holds-but"
 
 
+@pytest.mark.parametrize("how", ["local", "little memory", "spark"])
+def test_an_audit_looks_at_every_row(how: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    rows = 6_000 if how == "spark" else 40_000
+    notes = pl.Series("note", [("call back", "paid", "waiting")[n % 3] for n in range(rows)])
+    notes[rows - 2] = "write to ada@example.org"
+    table = pl.DataFrame({"age": [20 + n % 7 for n in range(rows)], "note": notes})
+    source: object = table
+    if how == "spark":
+        source = request.getfixturevalue("spark_session").createDataFrame(table.to_arrow())
+    elif how == "little memory":
+        source = tmp_path / "table.csv"
+        table.write_csv(source)
+    said = {"memory": 100_000} if how == "little memory" else {}
+    found = mh.audit(source, quasi="age", k=2, **said).report
+    assert [doubt["values"]["column"] for doubt in found["doubts"]] == ["note"]
+    assert (found["holds"], found["verdict"]) == (True, "holds-but")
+    if how == "local":
+        accepted = mh.audit(source, quasi="age", k=2, accept={"note": "a test"}).report
+        assert [doubt["code"] for doubt in accepted["doubts"]] == ["doubt.accepted"]
+
+
 def test_the_suggested_roles_pass_the_gate() -> None:
     for table in (TABLE, mh.demo_patients(400), crowd(300)):
         looked = mh.inspect(table)

@@ -92,7 +92,6 @@ def find_doubts(
     policy: Policy,
     *,
     contents: Contents | None = None,
-    sampled: bool = False,
 ) -> tuple[Doubt, ...]:
     """Say which columns give people away if they are published as the policy says.
 
@@ -100,7 +99,6 @@ def find_doubts(
         table: The columns that will be published, or a sketch of them.
         policy: Their roles.
         contents: What they hold, where somebody has looked already.
-        sampled: Only some of the rows are there: values of one's own cannot be told.
 
     Guarantees:
         - Names of columns and the order of rows do not matter; nothing that is given back holds a cell.
@@ -120,10 +118,9 @@ def find_doubts(
         if doubt.column not in known:
             known.add(doubt.column)
             doubts.append(doubt)
-    asked = () if sampled else plain
     rare = (
         name
-        for name in asked
+        for name in plain
         if name not in known
         and name not in policy.sensitive
         and name not in policy.redact
