@@ -15,7 +15,10 @@ from mahrem.types import Integers, Mask
 
 WRITTEN = r"^[\p{L}][\p{L}.'’`\-]*(?:,? +\(?[\p{L}][\p{L}.'’`\-]*\)?){0,5},?(?: [\p{L}][\p{L}.\-]*)?$"
 # A word before a name that nothing else has, folded; the name is then whatever follows.
-TITLED = r"^(?:herrn?|frau|mrs?|ms|miss|sayin|sn|bay|bayan|prof|dr|doc|uzm|dipl|ing|hr|fr|mme|mlle|sig|sra?|dna?)\b[. ]"
+TITLED = (
+    r"^(?:herrn?|frau|mrs?|ms|miss|sayin|sn|bay|bayan|prof|dr|doc|uzm|dipl|ing|hr|fr|mme|mlle|sig|sra?|dna?)"
+    r"\b[. ]"
+)
 MOST_WORDS = 5
 FEW_NAMES = 0.6  # of which so many must be listed, since chance weighs more among few
 # Ends and beginnings that family names have, folded.
