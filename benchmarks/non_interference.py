@@ -75,11 +75,11 @@ def tried(number: tuple[int, int, float, str]) -> tuple[str, str, str | None]:
 def elsewhere(by: str) -> Callable[[Twins], tuple[str, str | None]]:
     """Give what tries pairs through another door; it is opened once for each process."""
     if by == "compare":
-        return compared
+        return lambda twins: compared(twins)  # noqa: PLW0108 - typed here
     doors = ExitStack()
     atexit.register(doors.close)
     if by == "page":
-        from web_server import serving
+        from web_server import serving  # type: ignore[import-not-found]
 
         server = doors.enter_context(serving(Path(tempfile.mkdtemp())))
         return lambda twins: through_page(twins, server)

@@ -147,9 +147,9 @@ def _parts(column: ColumnSketch) -> Iterator[Mask]:
 def look_into_column(cells: DistinctCells) -> tuple[ContentFinding, ...]:
     """Say what distinct values hold, the weightiest first; weaker explanations are left out."""
     found: list[tuple[ContentKind, ContentFinding]] = []
-    for values in (cells, cells.unlabelled()):
+    for values in filter(None, (cells, cells.unlabelled())):
         known = {kind.name for kind, _ in found}
-        for kind in () if values is None or not len(values.texts) else _askable(values):
+        for kind in _askable(values) if len(values.texts) else ():
             finding = None if kind.name in known else kind.load()(values)
             if finding is not None:
                 found.append((kind, finding))

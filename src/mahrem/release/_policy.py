@@ -288,7 +288,8 @@ class Policy:
     def _check_automatic(self) -> None:
         if self.automatic is None:
             for name in ("rho", "smoothing", "minimum_count", "learn_from"):
-                if getattr(self, name) not in (None, ()):
+                value = getattr(self, name)
+                if value is not None and not (isinstance(value, tuple) and not value):
                     raise InvalidParameter(
                         f"{name} is about learnt groups; name their target: {spelled('automatic', 'COLUMN')}"
                     )
