@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mahrem.release._readers import DESCRIBED
-from mahrem.table import Kind, Role, read_kind
+from mahrem.table import Kind, Role
 from mahrem.table.columns import role_from_word
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ def found_columns(
     by name keeps it, and its own kind, grid and ends. What should become years and cannot be read as dates is
     left out.
     """
+    from mahrem.table import read_kind  # listing policies loads no reader
+
     roles: dict[str, list[str]] = {}
     named: dict[str, dict[str, Any]] = {key: {} for key in DESCRIBED}
     declared = {*policy.quasi, *policy.sensitive, *policy.identifier, *policy.insensitive, *policy.pseudonym}
