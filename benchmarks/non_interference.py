@@ -3,32 +3,53 @@
 Makes pairs of tables that differ only in hidden things (a suppressed row, a dropped one, a value beyond a top
 code, an extreme inside its cell, names, the order of rows), releases both, and compares the folders byte for
 byte (time stamps aside) whenever the data files are the same. ``python benchmarks/non_interference.py --pairs
-20000 --seed 1``; a pair that differs is printed with its number, from which it can be made again.
+20000 --seed 1``; a pair that differs is printed with its number, from which it can be made again. With ``--by
+compare``, ``page`` or ``spark`` pairs go through the comparison of methods, the page's API, or a cluster.
 """
 
 from __future__ import annotations
 
 import argparse
+import atexit
 import shutil
 import sys
 import tempfile
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from twins import attacked, data_of, difference, draw_twins, released  # type: ignore[import-not-found]
+from twins import (  # type: ignore[import-not-found]
+    Twins,
+    attacked,
+    compared,
+    data_of,
+    difference,
+    draw_twins,
+    on_cluster,
+    released,
+    through_page,
+)
+
+BY = ("release", "compare", "page", "spark")
 
 
-def tried(number: tuple[int, int, float]) -> tuple[str, str, str | None]:
+def tried(number: tuple[int, int, float, str]) -> tuple[str, str, str | None]:
     """Try one pair: what was hidden, what came of it, and where the folders differ."""
     warnings.simplefilter("ignore")
-    seed, place, pages = number
+    seed, place, pages, by = number
     random = Random(f"{seed}-{place}")
+    if by != "release":
+        twins = draw_twins(random)
+        what, apart = elsewhere(by)(twins)
+        return twins.how, what, apart
     twins = draw_twins(random)
     html = random.random() < pages
     folder = Path(tempfile.mkdtemp())
@@ -50,23 +71,45 @@ def tried(number: tuple[int, int, float]) -> tuple[str, str, str | None]:
         shutil.rmtree(folder)
 
 
+@cache
+def elsewhere(by: str) -> Callable[[Twins], tuple[str, str | None]]:
+    """Give what tries pairs through another door; it is opened once for each process."""
+    if by == "compare":
+        return lambda twins: compared(twins)  # noqa: PLW0108 - typed here
+    doors = ExitStack()
+    atexit.register(doors.close)
+    if by == "page":
+        from web_server import serving  # type: ignore[import-not-found]
+
+        server = doors.enter_context(serving(Path(tempfile.mkdtemp())))
+        return lambda twins: through_page(twins, server)
+    from mahrem.spark._session import start, stop
+
+    session = start("local[2]", memory="1g", settings={"spark.sql.shuffle.partitions": "2"}, wait=180)
+    doors.callback(stop, session)
+    return lambda twins: on_cluster(twins, session)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pages", type=float, default=0.25, help="share of pairs with report.html")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--by", choices=BY, default="release")
     options = parser.parse_args()
     began = time.monotonic()
     found: Counter[tuple[str, str]] = Counter()
-    numbers = ((options.seed, place, options.pages) for place in range(options.pairs))
+    numbers = ((options.seed, place, options.pages, options.by) for place in range(options.pairs))
     with get_context("spawn").Pool(options.workers) as pool:
-        for place, (how, what, apart) in enumerate(pool.imap(tried, numbers, chunksize=20)):
+        few = options.by != "release"
+        for place, (how, what, apart) in enumerate(pool.imap(tried, numbers, chunksize=1 if few else 20)):
             found[how, what] += 1
             if apart is not None:
                 print(f"pair {place}: {how}: {apart}", flush=True)  # a run that is killed has told it
-            if place % 1000 == 999:
-                print(f"{place + 1} pairs, {time.monotonic() - began:.0f} s", file=sys.stderr)
+            if (place + 1) % (20 if few else 1000) == 0:
+                told = Counter(what for (_, what), count in found.items() for _ in range(count))
+                print(f"{place + 1} pairs, {dict(told)}, {time.monotonic() - began:.0f} s", file=sys.stderr)
     for (how, what), count in sorted(found.items()):
         print(f"{how:12} {what:12} {count:7,}")
     same, differs = (sum(n for (_, what), n in found.items() if what == kind) for kind in ("same", "differs"))

@@ -7,15 +7,21 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from io import BytesIO
 from pathlib import Path
 from random import Random
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 import polars as pl
 
 import mahrem as mh
 from mahrem.errors import MahremError
 from mahrem.partition import METHODS
+
+if TYPE_CHECKING:
+    from web_server import Server
 
 QUASI = ("age", "income", "born", "town", "zip")
 TOWNS = ("Ankara", "Bursa", "Çorum", "Düzce")
@@ -185,7 +191,7 @@ HIDDEN: dict[str, Hide] = {
 }
 
 
-def released(table: pl.DataFrame, settings: Mapping[str, Any], folder: Path, *, html: bool) -> str | None:
+def released(table: object, settings: Mapping[str, Any], folder: Path, *, html: bool) -> str | None:
     """Release a table into a folder; gives the refusal's kind where it was refused."""
     try:
         mh.anonymize(table, output=folder, html=html, **settings)
@@ -200,9 +206,12 @@ def told(folder: Path) -> dict[str, str]:
     for file in sorted(folder.iterdir()):
         if file.name == "SHA256SUMS" or file.name.startswith("data."):
             continue
-        text = file.read_text(encoding="utf-8")
-        said[file.name] = _STAMPS.sub("", text) if file.suffix == ".json" else _SECONDS.sub("", text)
+        said[file.name] = _without_stamps(file.name, file.read_text(encoding="utf-8"))
     return said
+
+
+def _without_stamps(name: str, text: str) -> str:
+    return _STAMPS.sub("", text) if name.endswith(".json") else _SECONDS.sub("", text)
 
 
 def data_of(folder: Path) -> bytes:
@@ -212,7 +221,11 @@ def data_of(folder: Path) -> bytes:
 
 def difference(first: Path, second: Path) -> str | None:
     """Say where two releases of the same table differ beside it; None where they do not."""
-    one, other = told(first), told(second)
+    return _apart(told(first), told(second))
+
+
+def _apart(one: Mapping[str, str], other: Mapping[str, str]) -> str | None:
+    """Say where texts by name differ."""
     if one.keys() != other.keys():
         return f"files: {sorted(one.keys() ^ other.keys())}"
     for name, text in one.items():
@@ -249,3 +262,73 @@ def report_of(folder: Path) -> dict[str, Any]:
     """Read the report of a release."""
     found: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     return found
+
+
+def compared(twins: Twins) -> tuple[str, str | None]:
+    """Compare methods on both; says what came of it, and which figure differs where both publish the same."""
+    asked = {key: value for key, value in twins.settings.items() if key not in {"k", "method", "format"}}
+    sweep = {"methods": [twins.settings["method"]], "ks": [twins.settings["k"]]}
+    with TemporaryDirectory() as place:
+        folders = [Path(place) / name for name in ("first", "second")]
+        both = list(zip((twins.first, twins.second), folders, strict=True))
+        refused = [released(table, twins.settings, folder, html=False) for table, folder in both]
+        if any(refused):
+            return "refused", None
+        if data_of(folders[0]) != data_of(folders[1]):
+            return "other table", None
+    found = [mh.compare(table, **sweep, **asked).rows for table, _ in both]
+    one, other = ([{**row, "seconds": None} for row in rows] for rows in found)
+    figures = (
+        f"{name}: {value} | {second[name]}"
+        for first, second in zip(one, other, strict=True)
+        for name, value in first.items()
+        if value != second[name]
+    )
+    apart = next(figures, None)
+    return ("same", None) if apart is None else ("differs", apart)
+
+
+def through_page(twins: Twins, server: Server) -> tuple[str, str | None]:
+    """Release both through the page: files to download and what it says of them, byte for byte."""
+    told_of = []
+    for table in (twins.first, twins.second):
+        project = server.project(table.write_csv().encode())
+        place = f"/api/v1/projects/{project}"
+        choices = server.client.get(place).json()["choices"]
+        for name, column in choices["columns"].items():
+            roles = {"illness": "sensitive", "visits": "insensitive"}
+            column["role"] = "quasi" if name in twins.settings["quasi"] else roles.get(name, "drop")
+        known = ("k", "method", "missing", "seed", "suppression_limit", "cells")
+        promises = {key: twins.settings[key] for key in known if key in twins.settings}
+        for what, body in (("columns", choices), ("promises", promises)):
+            assert server.client.put(f"{place}/{what}", json=body).status_code == 200
+        done = server.run(project, "run/anonymize")
+        if done["state"] != "done":
+            return "refused", None
+        archive = ZipFile(BytesIO(server.client.get(f"{place}/release.zip").content))
+        said = {name: archive.read(name).decode() for name in archive.namelist() if name != "SHA256SUMS"}
+        answer = server.client.get(f"/api/v1/jobs/{done['id']}/result").text
+        said["result"] = re.sub(r'"(?:created|seconds)":[^,}]*', "", answer.replace(project, ""))
+        told_of.append({name: _without_stamps(name, text) for name, text in said.items()})
+    first, second = told_of
+    if first.pop("data.csv") != second.pop("data.csv"):
+        return "other table", None
+    apart = _apart(first, second)
+    return ("same", None) if apart is None else ("differs", apart)
+
+
+def on_cluster(twins: Twins, session: Any) -> tuple[str, str | None]:
+    """Release both on Spark: rows of one content in any order, and what lies beside them."""
+    settings = {**twins.settings, "method": "mondrian", "format": "csv"}
+    settings.pop("suppression_limit", None)
+    with TemporaryDirectory() as place:
+        folders = [Path(place) / name for name in ("first", "second")]
+        for table, folder in zip((twins.first, twins.second), folders, strict=True):
+            frame = session.createDataFrame(table.to_arrow())
+            if released(frame, settings, folder, html=False):
+                return "refused", None
+        rows = [sorted(pl.read_csv(folder / "data.csv", infer_schema=False).rows()) for folder in folders]
+        if rows[0] != rows[1]:
+            return "other table", None
+        apart = difference(*folders)
+        return ("same", None) if apart is None else ("differs", apart)

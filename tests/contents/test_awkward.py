@@ -65,6 +65,16 @@ def telephone() -> int:
     return int(f"5{RANDOM.choice('345')}{number(0, 9)}{number(1000000, 9999999)}")
 
 
+def letters(count: int) -> str:
+    """Draw capitals."""
+    return "".join(RANDOM.choices("ABCDEFGHJKLMNPRSTUVWXYZ", k=count))
+
+
+def titled() -> str:
+    """Make a name that nobody has, behind a title."""
+    return f"{RANDOM.choice(('Herr', 'Frau', 'Dr.'))} {letters(1)}{'aeiou'[number(0, 4)]}{letters(3).lower()}"
+
+
 def place(sign: str, between: str) -> str:
     """Make latitude and longitude in one cell."""
     return f"{number(36, 41)}{sign}{number(10, 99)}{between}{number(26, 44)}{sign}{number(10, 99)}"
@@ -87,6 +97,16 @@ AWKWARD: dict[str, tuple[str, Callable[[], object]]] = {
     "unseen signs": ("email", lambda: f"a{number(1, 999)}\u200b@example.org"),
     "handles": ("url", lambda: f"@{RANDOM.choice(FAMILY).lower()[:1]}kaya{number(1, 999)}"),
     "Roman months": ("birth-date", day),
+    "French plates": ("plate", lambda: f"{letters(2)}-{number(100, 999)}-{letters(2)}"),
+    "devices": ("record", lambda: f"{number(10**14, 10**15 - 1)}"),
+    "passports": ("record", lambda: f"C{letters(2)}{number(1, 9)}{letters(1)}{number(1000, 9999)}"),
+    "charts": ("record", lambda: f"{number(10, 99)}-{number(10_000, 99_999)}"),
+    "insured": ("record", lambda: f"{letters(1)}{number(10**8, 10**9 - 1)}"),
+    "invented SSN": ("ssn", lambda: f"{number(1, 980):03d}-{number(10, 99)}-{number(1000, 9999)}"),
+    "any label": ("phone", lambda: f"reachable at {telephone()}"),
+    "label": ("name", lambda: f"Hasta ad: {name()}"),
+    "titles": ("name", titled),
+    "programs' dates": ("birth-date", lambda: f"Mon Jan {number(1, 28):02d} 09:11:09 {number(1940, 2005)}"),
 }  # fmt: skip
 
 

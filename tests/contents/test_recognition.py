@@ -9,7 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from labelled_columns import CONTENT, LOOSE, STRICT, labelled_columns, tckn
+import foreign_columns
+from foreign_columns import foreign_columns as made_by_others
+from labelled_columns import CONTENT, LOOSE, STRICT, LabelledColumn, labelled_columns, tckn
 from mahrem.contents import CONTENTS, look_into
 from mahrem.words import LANGUAGES, load_catalogue
 
@@ -19,27 +21,38 @@ def kinds(*cells: object) -> list[str]:
 
 
 @cache
-def measured() -> tuple[Counter[str], Counter[str], Counter[str], int]:
+def measured(by: str) -> tuple[Counter[str], Counter[str], Counter[str], int]:
     columns: Counter[str] = Counter()
     found: Counter[str] = Counter()
     alarms: Counter[str] = Counter()
-    labelled = list(labelled_columns(4, sizes=(5, 60)))
-    for column in labelled:
+    made: list[LabelledColumn] = list(
+        labelled_columns(4, sizes=(5, 60)) if by == "us" else made_by_others(4, sizes=(120,))
+    )
+    for column in made:
         told = {finding.kind for finding in look_into(pl.DataFrame({"x": column.cells})).of("x")}
         if column.kind:
             columns[column.kind] += 1
             found[column.kind] += column.kind in told
         alarms.update(told - column.allowed - {column.kind or ""})
-    return columns, found, alarms, len(labelled)
+    return columns, found, alarms, len(made)
 
 
 @pytest.mark.parametrize("kind", sorted(CONTENT))
 def test_columns_of_a_kind_are_recognised_and_others_are_not(kind: str) -> None:
-    columns, found, alarms, total = measured()
+    columns, found, alarms, total = measured("us")
     missed = columns[kind] - found[kind]
     least = 0.95 if kind in STRICT else 0.8  # few columns: one may be missed
     assert missed <= 1 or found[kind] >= least * columns[kind]
     assert alarms[kind] / total <= (0.01 if kind in STRICT else 0.05 if kind in LOOSE else 0.03)
+
+
+def test_what_others_made_is_recognised_as_well() -> None:
+    columns, found, alarms, total = measured("others")
+    strict, loose = foreign_columns.STRICT, foreign_columns.LOOSE
+    for kinds, least, most in ((strict, 0.95, 0.01), (loose, 0.85, 0.05)):
+        hits, tries = (sum(counted[kind] for kind in kinds) for counted in (found, columns))
+        assert hits >= least * tries, {kind: (found[kind], columns[kind]) for kind in kinds}
+        assert all(alarms[kind] <= most * total for kind in kinds), alarms
 
 
 def test_numbers_that_lost_their_zeros_are_still_recognised() -> None:

@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 
 import mahrem as mh
+from foreign_columns import foreign_table
+from mahrem.contents import look_into
 from mahrem.errors import Doubtful, GivesAway, InvalidParameter
 from mahrem.release import find_doubts
 from misleading import IDENTIFYING, KNOWN_TO_OTHERS, misleading_table
@@ -148,6 +150,27 @@ def test_an_audit_says_what_a_table_shows_beside_its_classes() -> None:
     assert found.report["verdict"] == "holds-but"
 
 
+@pytest.mark.parametrize("how", ["local", "little memory", "spark"])
+def test_an_audit_looks_at_every_row(how: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    rows = 6_000 if how == "spark" else 40_000
+    notes = pl.Series("note", [("call back", "paid", "waiting")[n % 3] for n in range(rows)])
+    notes[rows - 2] = "write to ada@example.org"
+    table = pl.DataFrame({"age": [20 + n % 7 for n in range(rows)], "note": notes})
+    source: object = table
+    if how == "spark":
+        source = request.getfixturevalue("spark_session").createDataFrame(table.to_arrow())
+    elif how == "little memory":
+        source = tmp_path / "table.csv"
+        table.write_csv(source)
+    said = {"memory": 100_000} if how == "little memory" else {}
+    found = mh.audit(source, quasi="age", k=2, **said).report
+    assert [doubt["values"]["column"] for doubt in found["doubts"]] == ["note"]
+    assert (found["holds"], found["verdict"]) == (True, "holds-but")
+    if how == "local":
+        accepted = mh.audit(source, quasi="age", k=2, accept={"note": "a test"}).report
+        assert [doubt["code"] for doubt in accepted["doubts"]] == ["doubt.accepted"]
+
+
 def test_the_suggested_roles_pass_the_gate() -> None:
     for table in (TABLE, mh.demo_patients(400), crowd(300)):
         looked = mh.inspect(table)
@@ -172,6 +195,43 @@ def test_ready_policies_publish_nothing_that_identifies_whatever_it_is_called(
     if policy == "hipaa-safe-harbor":
         assert "unit" not in shown
         assert release.table["step"].str.contains(r"^\[20\d\d-01-01, 20\d\d-12-31\]$").all()
+
+
+@pytest.mark.parametrize("policy", ["hipaa-safe-harbor", "kvkk", "gdpr"])
+def test_ready_policies_publish_nothing_of_any_country_whatever_columns_are_called(
+    policy: str, tmp_path: Path
+) -> None:
+    table, kinds = foreign_table(seed=len(policy))
+    said = {"quasi": ["years"], "sensitive": ["answer"], "l": 2}
+    release = mh.anonymize(table, policy=policy, **said, output=tmp_path / "release")
+    coarse = {"date", "birth-date", "postcode"}
+    assert {kinds[name] for name in release.table.columns if name in kinds} <= coarse
+    written = "".join(file.read_text(encoding="utf-8") for file in (tmp_path / "release").iterdir())
+    for name, kind in kinds.items():
+        if kind not in {"date", "birth-date"}:  # the first day of a year may be somebody's as well
+            told = [value for value in table[name].unique() if len(value) > 5 and value in written]
+            assert not told, (name, kind, len(told))
+
+
+def test_dates_that_nobody_can_read_are_left_out_by_a_policy_that_wants_years() -> None:
+    rows = range(120)
+    days = [
+        f"{['Mon', 'Tue', 'Wed'][n % 3]} Jan {n % 28 + 1:02d} 09:1{n % 9}:00 20{10 + n % 14}" for n in rows
+    ]
+    table = pl.DataFrame({"age": [20 + n % 50 for n in rows], "x": days, "sex": [n % 2 for n in rows]})
+    assert look_into(table).of("x")[0].kind in {"date", "birth-date"}
+    release = mh.anonymize(table, policy="hipaa-safe-harbor", quasi=["age", "sex"], html=False)
+    assert release.table.columns == ["age", "sex"]
+
+
+def test_words_of_ones_own_are_not_listed_in_cells() -> None:
+    words = [
+        "".join("bcdfglmnprst"[n // 12**at % 12] + "aeiou"[(n + at) % 5] for at in range(3))
+        for n in range(80)
+    ]
+    table = pl.DataFrame({"age": [20 + n % 9 for n in range(80)], "x": words})
+    with pytest.raises(GivesAway, match="value of its own"):
+        mh.anonymize(table, quasi=["age", "x"], k=4, html=False)
 
 
 def test_a_policy_is_written_that_a_release_takes(tmp_path: Path) -> None:

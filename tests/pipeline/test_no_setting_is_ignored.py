@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import polars as pl
 import pytest
 
@@ -126,3 +129,108 @@ def is_said_already(setting: str, column: str, value: Any, role: str) -> bool:
     if setting in {"order", "hierarchy"}:
         return role == "sensitive"  # of ordered t the order of words is that of their text
     return setting in {"weights", "at_least", "at_most"}  # cells may keep to a bound without being told
+
+
+# A value of each setting about the whole release, for a table in memory; what says roles is tried elsewhere.
+OF_ALL: dict[str, Any] = {
+    "rho": (0.1,),
+    "smoothing": 1.0,
+    "minimum_count": 5,
+    "learn_from": TABLE,
+    "shift_days": 30,
+    "shift_dates": "group",
+    "null": ("red",),
+    "missing": "suppress",
+    "delta_presence": (0, 0.5),
+    "trajectory_k": 2,
+    "population": TABLE,
+    "known_absence": True,
+    "fraction": 0.5,
+    "method": "mdav",
+    "options": {"rounds": 3},
+    "strategy": "relaxed",
+    "bounds": "exact",
+    "cells": "pairs",
+    "jitter": 0.3,
+    "repair": True,
+    "suppressed": "keep-sensitive",
+    "master": "local[2]",
+    "delimiter": ";",
+    "encoding": "cp1254",
+    "header": False,
+    "names": ("a", "b"),
+    "skip_rows": 1,
+    "skip_last": 1,
+    "query": "SELECT 1",
+    "table": "x",
+    "format": "parquet",
+    "shuffle": False,
+    "language": "de",
+    "k": 3,
+}
+# They decide where something is left to decide: between equals, for content that may be there, up to a limit.
+LEFT_OPEN = {
+    "seed",
+    "region",
+    "decimal",
+    "thousands",
+    "rest",
+    "suppression_limit",
+    "minimality_safe",
+    "engine",
+    "look_for",
+}
+
+
+def test_every_setting_of_a_release_is_tried() -> None:
+    assert set(settings_of(Policy)) == {*by_column(), *OF_ALL, *LEFT_OPEN, *SAY_ROLES}
+
+
+@pytest.mark.parametrize("setting", sorted(OF_ALL))
+def test_a_setting_of_the_whole_changes_something_or_is_refused_by_name(setting: str, tmp_path: Path) -> None:
+    table = TABLE.with_columns(number=pl.Series([5.5 + 7 * (row * row % 31) for row in range(ROWS)]))
+    said = {"quasi": ["number", "word"], "sensitive": ["group"], "rest": "drop", "k": 4}
+
+    def told(name: str, **more: Any) -> list[Any]:
+        mh.anonymize(table, output=tmp_path / name, **{**said, **more})
+        report = json.loads((tmp_path / name / "report.json").read_text(encoding="utf-8"))
+        report = {
+            key: value for key, value in report.items() if key not in {"settings", "seconds", "created"}
+        }
+        files = sorted(file.name for file in (tmp_path / name).iterdir())
+        page = (tmp_path / name / "report.html").read_text(encoding="utf-8")[:200]
+        return [report, files, page, next((tmp_path / name).glob("data.*")).read_bytes()]
+
+    refused = None
+    try:
+        changed = told("changed", **{setting: OF_ALL[setting]})
+    except MahremError as error:
+        refused = str(error)
+    if refused is None:
+        assert changed != told("plain")
+    else:
+        assert setting in refused or setting == "options"  # which names the option itself
+
+
+SAID_OF_TEXT = {
+    "delimiter": ";",
+    "encoding": "cp1254",
+    "header": False,
+    "names": ("a", "b"),
+    "skip_rows": 2,
+}
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow", "duckdb", "xlsx"])
+def test_what_is_said_of_text_is_refused_where_there_is_none(form: str, tmp_path: Path) -> None:
+    rows = TABLE.select("group", "word")
+    path = tmp_path / f"table.{form}"
+    if form == "duckdb":
+        with duckdb.connect(str(path)) as connection:
+            connection.sql("CREATE TABLE people AS SELECT * FROM rows")
+    else:
+        {"parquet": rows.write_parquet, "arrow": rows.write_ipc, "xlsx": rows.write_excel}[form](path)
+    asked = ("delimiter", "encoding") if form == "xlsx" else SAID_OF_TEXT
+    for setting in asked:
+        with pytest.raises(InvalidParameter, match=setting):
+            mh.anonymize(path, quasi=["group"], rest="drop", k=4, **{setting: SAID_OF_TEXT[setting]})

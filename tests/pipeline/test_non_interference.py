@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import polars as pl
 import pytest
@@ -17,7 +18,22 @@ from hypothesis import strategies as st
 import mahrem as mh
 from mahrem.errors import PrivacyWarning
 from mahrem.table import Hierarchy
-from twins import HIDDEN, Twins, applied, attacked, data_of, difference, draw_twins, released, report_of, told
+from twins import (
+    HIDDEN,
+    Twins,
+    applied,
+    attacked,
+    compared,
+    data_of,
+    difference,
+    draw_twins,
+    on_cluster,
+    released,
+    report_of,
+    through_page,
+    told,
+)
+from web_server import serving
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{PrivacyWarning.__module__}.{PrivacyWarning.__name__}")
 SLOW = settings(
@@ -181,25 +197,23 @@ def test_batches_recoded_by_a_recipe_say_the_same_too(random: Random) -> None:
             assert difference(first, second) is None
 
 
-@pytest.mark.parametrize("how", ["beyond", "identified", "suppressed"])
-def test_a_comparison_of_methods_says_the_same_of_twins(how: str) -> None:
-    table = people().with_columns(age=pl.when(pl.int_range(60) < 1).then(None).otherwise("age"))
-    hidden = {
-        "beyond": pl.when(pl.col("age") > 80).then(pl.col("age") + 30).otherwise("age").alias("age"),
-        "identified": (pl.lit("Other ") + pl.col("name")).alias("name"),
-        "suppressed": pl.when(pl.col("age").is_null())
-        .then(pl.lit("RARE"))
-        .otherwise("illness")
-        .alias("illness"),
-    }
-    settings = {**ROLES, "missing": "suppress", "top": {"age": 80}}
-    settings.pop("k")
-    found = [
-        mh.compare(source, methods=["mondrian", "u-mondrian", "mosaic"], ks=[3, 5], **settings).rows
-        for source in (table, table.with_columns(hidden[how]))
-    ]
-    first, second = ([{**row, "seconds": None} for row in rows] for rows in found)
-    assert first == second
+def test_a_comparison_of_methods_says_the_same_of_twins() -> None:
+    found = [compared(draw_twins(Random(f"compare-{seed}"))) for seed in range(24)]
+    assert [apart for _, apart in found if apart] == []
+    assert [what for what, _ in found].count("same") >= 8
+
+
+def test_the_page_says_the_same_of_twins(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        found = [through_page(draw_twins(Random(f"page-{seed}")), server) for seed in range(4)]
+    assert [apart for _, apart in found if apart] == []
+    assert "same" in {what for what, _ in found}
+
+
+def test_a_cluster_says_the_same_of_twins(spark_session: Any) -> None:
+    found = [on_cluster(draw_twins(Random(f"spark-{seed}")), spark_session) for seed in range(4)]
+    assert [apart for _, apart in found if apart] == []
+    assert "same" in {what for what, _ in found}
 
 
 def test_a_figure_that_nobody_marked_does_not_reach_a_report() -> None:

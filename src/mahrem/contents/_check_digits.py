@@ -90,6 +90,29 @@ def svnr(values: Integers) -> Mask:
     return np.asarray(dated & ((products // 10 + products % 10).sum(1) % 10 == values[:, 11]))
 
 
+def nino(values: Integers) -> Mask:
+    """National Insurance number of the United Kingdom: no check digit, but letters that are never used."""
+    letters = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+    first, second, last = (letters[np.clip(values[:, place] - 10, 0, 25)] for place in (0, 1, 8))
+    pair = np.char.add(first, second)
+    used = ~np.isin(first, list("DFIQUV")) & ~np.isin(second, list("DFIOQUV"))
+    return np.asarray(
+        used & ~np.isin(pair, ["BG", "GB", "KN", "NK", "NT", "TN", "ZZ"]) & np.isin(last, list("ABCD"))
+    )
+
+
+def hetu(values: Integers) -> Mask:
+    """Finnish identity number: a birthday, a serial and a sign for what is left by 31."""
+    width = values.shape[1]
+    body = np.concatenate([values[:, :6], values[:, width - 4 : width - 1]], axis=1)
+    if width not in (10, 11):
+        return np.zeros(len(values), np.bool_)
+    day, month = values[:, 0] * 10 + values[:, 1], values[:, 2] * 10 + values[:, 3]
+    dated = (day >= 1) & (day <= 31) & (month >= 1) & (month <= 12) & (body.max(1) < 10)
+    signs = np.array([int(sign, 36) for sign in "0123456789ABCDEFHJKLMNPRSTUVWXY"])
+    return np.asarray(dated & (signs[(body @ 10 ** np.arange(8, -1, -1)) % 31] == values[:, -1]))
+
+
 def weighted(digits: Integers, weights: tuple[int, ...], modulus: int, rest: int = 0) -> Mask:
     """Sum digits by weights: the remainder must be ``rest``."""
     return np.asarray((digits @ np.array(weights)) % modulus == rest)

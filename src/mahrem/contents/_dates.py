@@ -35,7 +35,9 @@ CLOCK = (
     r"(?:[T ,]+(?:um |at |saat )?[0-9]{1,2}[:.][0-9]{2}[^ ]*(?: ?[AaPp]\.?[Mm]\.?)?"
     r"(?: ?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?"
 )
-NUMERIC = rf"^(?:[^0-9 ]+ )?([0-9]{{1,4}}) ?[-./] ?([0-9]{{1,2}}) ?[-./] ?([0-9]{{1,4}})\.?{CLOCK}$"
+NUMERIC = (
+    r"^(?:[^0-9 ]+ )?([0-9]{1,4})(?: ?[-./] ?| )([0-9]{1,2})(?: ?[-./] ?| )([0-9]{1,4})\.?" + CLOCK + "$"
+)
 SOLID = r"^((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])(?:T?[0-9]{4,6}Z?)?$"
 DAY_NAME = r"(?:[a-z]+\.?,? )?"
 YEAR = r"([0-9]{4}|'?[0-9]{2})"
@@ -45,6 +47,7 @@ DAY_FIRST = (
     rf"{YEAR}{CLOCK_FOLDED}(?: [a-z]+)?$"
 )
 MONTH_FIRST = rf"^{DAY_NAME}([a-z]+)[. \-]+([0-9]{{1,2}})(?:st|nd|rd|th)?[., \-]+{YEAR}{CLOCK_FOLDED}$"
+BY_PROGRAMS = r"^[a-z]+ ([a-z]+) +([0-9]{1,2}) [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?: [a-z]+)? ([0-9]{4})$"
 YEAR_MONTH_NAME = rf"^([0-9]{{4}})[. \-/]+([a-z]+)[. \-/]+([0-9]{{1,2}}){CLOCK_FOLDED}$"
 FEWEST = 3  # digits in a date: 3 Mar 90
 LEAST = 0.6  # share of dates from which a column is called one
@@ -57,12 +60,18 @@ def years_of(cells: DistinctCells) -> Floats:
     Days before months or after is decided by all values: what lets more of them be dates.
     """
     years = np.full(len(cells.texts), np.nan)
-    labelled = cells.texts.str.replace(r"(?i)^(?:dob|geb\.?|born|d\.?t\.?|dogum|doğum)\s*[:.]?\s*", "")
+    labelled = cells.texts.str.replace(
+        r"(?i)^(?:dob|d\.o\.b\.?|geb\.?|born|d\.?t\.?|dogum|doğum|\*)\s*[:.]?\s*", ""
+    )
     if not labelled.str.contains("[0-9]").any():
         return years
-    first, second, third = _groups(labelled, NUMERIC, near=r"[0-9] ?[-./] ?[0-9]{1,2} ?[-./] ?[0-9]")
+    first, second, third = _groups(labelled, NUMERIC, near=r"[0-9] ?[-./ ] ?[0-9]{1,2} ?[-./ ] ?[0-9]")
+    # Nobody writes the month first with points between, and no year has one digit behind a day.
+    short = labelled.str.contains(r"[-./ ][0-9]$").to_numpy()
+    third = np.where(short & (first <= 31), np.nan, third)
+    pointed = labelled.str.contains(r"^[0-9]{1,2}\.").to_numpy()
     day_month = _dated(third, second, first)
-    month_day = _dated(third, first, second)
+    month_day = np.where(pointed, np.nan, _dated(third, first, second))
     year_first = _dated(first, second, third)
     american = cells.counts[~np.isnan(month_day)].sum() > cells.counts[~np.isnan(day_month)].sum()
     numeric = np.where(first > 31, year_first, month_day if american else day_month)
@@ -76,6 +85,7 @@ def years_of(cells: DistinctCells) -> Floats:
         for pattern, order in (
             (DAY_FIRST, (2, 1, 0)),
             (MONTH_FIRST, (2, 0, 1)),
+            (BY_PROGRAMS, (2, 0, 1)),
             (YEAR_MONTH_NAME, (0, 1, 2)),
         ):
             groups = _groups(plain, pattern, near="[0-9].*[a-z]|[a-z].*[0-9]")

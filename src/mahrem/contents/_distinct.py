@@ -50,6 +50,13 @@ UNCOUNTED = (
     pl.Null,
 )  # hold no single values
 DECIMAL = r"^[-+]?\d+[.,]\d+$"
+# A beginning that cells of a column share is a label, whatever its words: up to a colon, or before a number.
+LABELS = (
+    (r"^([\p{L}*][^0-9:=#@/\\]{0,23}[:=#] *)[^/ ]", 0.6),
+    (r"^(\* *|\p{L}[\p{L}.\- ]{1,20}[ .])[0-9+(]", 0.8),
+    (r"^(\p{L}[\p{L}.]{2,11} )\S", 0.9),
+)
+LABELLED = 3  # distinct values from which on a beginning can be shared
 
 
 @dataclass(frozen=True)
@@ -119,6 +126,18 @@ class DistinctCells:
         more[~marked] = self.texts.filter(pl.Series(~marked)).str.contains(ascii_digits(pattern)).to_numpy()
         return more
 
+    def unlabelled(self) -> DistinctCells | None:
+        """Give the values without a beginning that they share; None if they share none."""
+        label = None if self.numeric or len(self.texts) < LABELLED else _label(self.texts)
+        if label is None:
+            return None
+        bare = pl.col("text").str.slice(len(label)).str.strip_chars()
+        cells = pl.DataFrame({"text": self.texts, "rows": self.counts}).select(
+            pl.when(pl.col("text").str.starts_with(label)).then(bare).otherwise("text").alias("text"), "rows"
+        )
+        cells = cells.filter(pl.col("text") != "").group_by("text").agg(pl.col("rows").sum()).sort("text")
+        return replace(self, texts=cells["text"], counts=cells["rows"].to_numpy(), memory={})
+
     def found(
         self, kind: str, holds: Mask, confidence: float, reason: str, **figures: float
     ) -> ContentFinding:
@@ -180,6 +199,18 @@ def tidied_cells(cells: pl.DataFrame, rows: int, numeric: bool, region: str | No
             cells = pl.concat([cells.filter(~untidy), tidied]).group_by("text").agg(pl.col("rows").sum())
     cells = cells.sort("text")  # nothing depends on the order of rows
     return DistinctCells(cells["text"], cells["rows"].to_numpy(), rows, numeric, region)
+
+
+def _label(texts: pl.Series) -> str | None:
+    """Give the beginning that nearly all values share and that is none of their own."""
+    some = texts.gather_every(max(1, len(texts) // 100))
+    for pattern, least in LABELS:
+        found = some.str.extract(pattern).drop_nulls()
+        if len(found) >= least * len(some):
+            label = str(found.mode().sort()[0])
+            if int((found == label).sum()) >= least * len(some):
+                return label
+    return None
 
 
 def _tidied(texts: pl.Series) -> pl.Series:

@@ -111,6 +111,8 @@ def _odd(
 ) -> tuple[ContentFinding, ...]:
     """Look at cells that are written otherwise than most of their column, part by part."""
     known = {finding.kind for finding in found}
+    if any(CONTENTS[kind].group == "number" for kind in known):
+        known.add("phone")  # which is written like other numbers
     odd: list[ContentFinding] = []
     for shapes in _parts(column):
         part = column.written_so(shapes)
@@ -134,23 +136,23 @@ def _odd(
 
 
 def _parts(column: ColumnSketch) -> Iterator[Mask]:
-    """Part the ways in which a column is written: by words, long numbers, and the sign of a mailbox."""
+    """Part the ways in which a column is written: by words, digits, and the sign of a mailbox."""
     shapes = np.arange(len(column.written))
     words, signs, digits = np.minimum(shapes // 4 % 4, 2), shapes // 16 % 8, shapes // 128
-    coarse = (np.where(digits >= 3, digits, 0) * 3 + words) * 2 + (signs == 1)
+    coarse = (np.where(digits >= 3, digits, np.minimum(digits, 1)) * 3 + words) * 2 + (signs == 1)
     for one in np.unique(coarse[column.written > 0]):
         yield coarse == one
 
 
 def look_into_column(cells: DistinctCells) -> tuple[ContentFinding, ...]:
     """Say what distinct values hold, the weightiest first; weaker explanations are left out."""
-    if not len(cells.texts):
-        return ()
     found: list[tuple[ContentKind, ContentFinding]] = []
-    for kind in _askable(cells):
-        finding = kind.load()(cells)
-        if finding is not None:
-            found.append((kind, finding))
+    for values in filter(None, (cells, cells.unlabelled())):
+        known = {kind.name for kind, _ in found}
+        for kind in _askable(values) if len(values.texts) else ():
+            finding = None if kind.name in known else kind.load()(values)
+            if finding is not None:
+                found.append((kind, finding))
     return _settled(found)
 
 
@@ -183,7 +185,8 @@ def _settled(found: Sequence[tuple[ContentKind, ContentFinding]]) -> tuple[Conte
         for kind, finding in found:
             if kind.group != group or (group == "number" and finding is not best):
                 continue
-            if not explained:
+            numbered = group == "phone" and best is not None and best.share >= 0.8 * finding.share
+            if not explained and not numbered:
                 kept.append(finding)
         explained = explained or any(
             finding.share >= MAINLY and finding.reason.code != "content.reason.within" for finding in kept

@@ -14,15 +14,23 @@ from mahrem.contents._lists import read_lists
 from mahrem.types import Integers, Mask
 
 WRITTEN = r"^[\p{L}][\p{L}.'’`\-]*(?:,? +\(?[\p{L}][\p{L}.'’`\-]*\)?){0,5},?(?: [\p{L}][\p{L}.\-]*)?$"
+# A word before a name that nothing else has, folded; the name is then whatever follows.
+TITLED = (
+    r"^(?:herrn?|frau|mrs?|ms|miss|sayin|sn|bay|bayan|prof|dr|doc|uzm|dipl|ing|hr|fr|mme|mlle|sig|sra?|dna?)"
+    r"\b[. ]"
+)
 MOST_WORDS = 5
 FEW_NAMES = 0.6  # of which so many must be listed, since chance weighs more among few
 # Ends and beginnings that family names have, folded.
 FAMILY_LIKE = (
     r"(?:oglu|gil|turk|mann|huber|hofer|meier|maier|meyer|mayer|bauer|statter|stetter|lander|acher|baumer|"
-    r"[^aeo]son|sson|ssen|wicz|owski|ewski|escu|ovic|idis|opoulos|"
+    r"[^aeo]son|sson|ssen|dsen|nsen|qvist|strom|wicz|ows(?:ki|ka)|ews(?:ki|ka)|ins(?:ki|ka)|czyk|escu|ovic|ova|idis|"
+    r"opoulos|akis|"
     r"\w{2}[ое]ва?|ская|скии|енко|чук)$|^(?:oz|mc|"
     r"mac)[b-df-hj-np-tv-z]\w{3,}$|^kara[b-df-hj-np-tv-z]\w{2,}$"
 )
+# Ends of Turkish and Arabic given names.
+GIVEN_LIKE = r"^\w{2,}(?:nur|gul|naz|han|alp|tekin|ettin|eddin|uddin|ullah|urrahman)$"
 
 
 @cache
@@ -56,6 +64,9 @@ class PersonName:
         if cells.share(written) < 0.2 or written.sum() < self.distinct:
             return None
         listed, both, ambiguous, parts = self._listed(cells)
+        titled = written & cells.folded.str.contains(TITLED).to_numpy() & (parts >= 1)
+        if titled.sum() >= 8 and titled.sum() >= 0.5 * written.sum() and cells.unique > 0.1:
+            return cells.found(self.kind, titled, 0.8, "shaped")
         several = written & (parts >= 2)
         if several.sum() >= 0.6 * written.sum():
             named, judged = several, several
@@ -85,7 +96,7 @@ class PersonName:
         ).explode("text", empty_as_null=True)
         spelt = spelt.filter((pl.col("text").str.len_chars() > 1) & ~pl.col("text").is_in(titles.implode()))
         flags = spelt.with_columns(
-            given=pl.col("text").is_in(given.implode()),
+            given=pl.col("text").is_in(given.implode()) | pl.col("text").str.contains(GIVEN_LIKE),
             family=pl.col("text").is_in(family.implode()) | pl.col("text").str.contains(FAMILY_LIKE),
             word=pl.col("text").is_in(words.implode()),
         ).with_columns(listed=pl.col("given") | pl.col("family"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,36 @@ from mahrem.contents._findings import ContentFinding
 from mahrem.types import Mask
 
 REGIONS = ("TR", "DE", "GB", "US")  # tried where none was given
+# Tried where none of these fits, with numbers that are written as such.
+FURTHER = (
+    "FR",
+    "IT",
+    "ES",
+    "NL",
+    "PL",
+    "SE",
+    "AT",
+    "CH",
+    "BE",
+    "PT",
+    "BR",
+    "IN",
+    "JP",
+    "RU",
+    "DK",
+    "CZ",
+    "AU",
+)
+PILOT = 30  # numbers that say which of them it is
+# Ways of writing that hardly anything else has; a number is then believed although its plan does not know it.
+WRITTEN = (
+    r"^\+\d{1,3}[\d\s()./\-]{6,18}|"  # a country
+    r"^[78]? ?\(0?\d{2,5}\)[\s./\-]?\d[\d\s./\-]{4,11}|"  # an area in brackets
+    r"^0\d{1,4}[\s/\-]\(?\d[\d\s./\-]{4,11}|"  # an area that begins with 0
+    r"^(?:1[\s.\-])?\d{3}[.\-]\d{3}[.\-]\d{4}|"  # North America
+    r"^\d{2} 9?\d{4}-\d{4}$"  # Brazil
+)
+LEAST_WRITTEN = 0.3  # of a column's numbers, the others being as long
 # A length that national numbers without their 0 have, and how they begin: looser plans need the 0 or a mark.
 BARE = {
     "TR": r"^(?:5[03-5]\d|[2-4]\d\d)\d{7}$",
@@ -21,7 +52,6 @@ BARE = {
 }
 # How often a number of any digits is valid in a region.
 CHANCE = {"TR": 0.2, "DE": 0.75, "GB": 0.4, "US": 0.4}
-FIRST, STEP, FEW = 40, 6, 0.3  # so many go first; 0.7 and more of all must be valid
 UNLIKELY = 3.0  # -log of 0.05: so many valid numbers without a separator must surprise
 SHAPE = r"^[+(]?[\d(][\d\s()./\-–]{5,20}\d(?:\s*(?:x|ext\.?|dw\.?|dahili)\s*\d{1,5})?$"
 LABEL = (
@@ -58,7 +88,7 @@ class Phone:
         shaped = (
             bare.str.contains(ascii_digits(SHAPE)) & digits.is_between(8, 15)
         ).to_numpy() & ~cells.matches(
-            r"^[-+]?\d+[.,]\d+$|^\d{1,4}[./\-]\d{1,2}[./\-]\d{1,4}|^\d{1,3}(?:\.\d{1,3}){3}$"
+            r"^[-+]?\d+[.,]\d+$|^\d{1,4}[./\- ]\d{1,2}[./\- ]\d{1,4}(?:$|\D)|^\d{1,3}(?:\.\d{1,3}){3}$"
         )
         places = np.flatnonzero(shaped)
         if not len(places):
@@ -67,22 +97,23 @@ class Phone:
             places = places[np.linspace(0, len(places) - 1, MOST_SLOWLY).astype(int)]
         looked = bare.gather(places)
         marked = looked.str.contains(r"^\+|^\(?0|[\s()./\-–]").to_numpy()
+        region, best = self._planned(looked, marked, cells.region)
+        by_writing = looked.str.contains(ascii_digits(WRITTEN)).to_numpy()
+        if by_writing.mean() >= LEAST_WRITTEN and (best | by_writing).mean() >= 2 * LEAST_WRITTEN:
+            best = best | by_writing
         international = looked.str.contains(r"^\+").to_numpy()
-        regions = (cells.region,) if cells.region else REGIONS
-        regions = regions[:1] if international.all() else regions  # they name their country themselves
-        region, best = max(
-            ((region, self._valid_if_some(looked, region, marked)) for region in regions),
-            key=lambda told: int(told[1].sum()),
-        )
-        share = best.mean()
         if (best & international).sum() < 0.9 * best.sum() and not self._spread(looked, best, marked):
             return None
         separated = looked.str.contains(r"^\+|[\s()./\-–]").to_numpy()
-        if best.sum() == 0 or share < self._enough(region, marked[best].mean(), separated[best].mean()):
-            return None
-        chance = CHANCE.get(region, 0.5)
-        if separated[best].mean() <= 0.5 and surprise(int(best.sum()), len(best), chance) < UNLIKELY:
-            return None
+        if not (best & by_writing).any() or by_writing.mean() < LEAST_WRITTEN:
+            if best.sum() == 0 or best.mean() < self._enough(
+                region, marked[best].mean(), separated[best].mean()
+            ):
+                return None
+            chance = CHANCE.get(region, 0.6)
+            unsure = separated[best].mean() <= 0.5 or region in FURTHER
+            if unsure and surprise(int(best.sum()), len(best), chance) < UNLIKELY:
+                return None
         if len(places) < shaped.sum():  # the rest is believed
             valid = shaped
         else:
@@ -93,6 +124,23 @@ class Phone:
         figures = {"right": int(best.sum()), "shaped": len(places)}
         return cells.found(self.kind, valid, 0.95 if marked[best].mean() > 0.5 else 0.75, "phone", **figures)
 
+    def _planned(self, looked: pl.Series, marked: Mask, region: str | None) -> tuple[str, Mask]:
+        """Give the country in whose plan most numbers are, and which of them."""
+
+        def best_of(regions: Sequence[str], numbers: pl.Series, marks: Mask) -> tuple[str, Mask]:
+            tried = ((name, self._valid(numbers, name, marks, loose=name == region)) for name in regions)
+            return max(tried, key=lambda told: int(told[1].sum()))
+
+        grouped = looked.str.contains(r"^\+|\d[\s./\-)]+\d+[\s./\-]\d").to_numpy()
+        best = best_of((region,) if region else REGIONS, looked, marked)
+        if region or best[1].mean() >= self.least:
+            return best
+        some = np.unique(np.linspace(0, len(looked) - 1, PILOT).astype(int))
+        further = best_of(FURTHER, looked.gather(some), grouped[some])
+        if further[1].mean() <= best[1][some].mean():
+            return best
+        return best_of(further[:1], looked, grouped)
+
     def _enough(self, region: str, marked: float, separated: float) -> float:
         """Give the share of valid numbers that proves them: more where nearly any number is one."""
         if separated > 0.5:
@@ -100,24 +148,17 @@ class Phone:
         chance = CHANCE.get(region, 0.5)
         return chance + 0.65 * (1 - chance) if marked > 0.5 else 0.9
 
-    @classmethod
-    def _valid_if_some(cls, looked: pl.Series, region: str, marked: Mask) -> Mask:
-        """Mark valid numbers; none where of those that go first far fewer are valid than prove anything."""
-        first = np.arange(0, len(looked), STEP)
-        if len(first) >= FIRST and cls._valid(looked[first], region, marked[first]).mean() < FEW:
-            return np.zeros(len(looked), np.bool_)
-        return cls._valid(looked, region, marked)
-
     @staticmethod
-    def _valid(looked: pl.Series, region: str, marked: Mask) -> Mask:
+    def _valid(looked: pl.Series, region: str, marked: Mask, *, loose: bool) -> Mask:
         """Mark the numbers that are valid in a region, or anywhere where they say so."""
         import phonenumbers
 
-        loose = looked.str.replace_all(r"\D", "").str.contains(BARE.get(region, r"^\d{8,11}$")).to_numpy()
-        national = looked.str.contains(r"^\+|^\(?0").to_numpy() if region != "US" else marked
+        bare = BARE.get(region, r"^\d{8,11}$" if loose else "^$")
+        believed = looked.str.replace_all(r"\D", "").str.contains(bare).to_numpy()
+        national = looked.str.contains(r"^\+|^\(?0").to_numpy() if region in {"TR", "DE", "GB"} else marked
         valid = np.zeros(len(looked), np.bool_)
         for place, text in enumerate(looked):
-            if not (national[place] or loose[place]):
+            if not (national[place] or believed[place]):
                 continue
             try:
                 valid[place] = phonenumbers.is_valid_number(phonenumbers.parse(text, region))

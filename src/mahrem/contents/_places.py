@@ -28,19 +28,42 @@ ENGLISH = (
     r"\b(?:street|st|road|rd|avenue|ave|av|lane|ln|drive|dr|court|ct|boulevard|blvd|way|place|pl|"
     r"close|crescent|cres|terrace|"
     r"ter|highway|hwy|parkway|pkwy|square|sq|gardens|gdns|grove|mews|walk|row|hill|circle|cir|"
-    r"trail|trl|loop|green|view|rise)\b"
+    r"trail|trl|loop|green|view|rise|alley|bend|branch|bridge|brook|burg|bypass|camp|canyon|cape|causeway|"
+    r"center|centre|chase|circuit|cliff|common|copse|corner|course|cove|creek|crest|crossing|dale|dell|divide|"
+    r"driveway|estate|expressway|extension|fall|ferry|field|flat|ford|forest|forge|fork|fort|freeway|frontage|"
+    r"garden|gate|gateway|glen|ground|harbor|harbour|haven|heath|heights|hollow|inlet|island|isle|junction|key|"
+    r"knoll|lake|landing|light|link|loaf|lock|lodge|mall|manor|meadow|mill|mission|motorway|mount|mountain|"
+    r"neck|nook|orchard|oval|overpass|park|parade|pass|passage|path|pike|pine|plain|plaza|point|port|prairie|"
+    r"promenade|quay|radial|ramp|ranch|rapid|rest|ridge|river|roundabout|round|route|run|shoal|shore|skyway|"
+    r"spring|spur|station|stravenue|stream|summit|throughway|trace|track|trafficway|tunnel|turnpike|underpass|"
+    r"union|valley|viaduct|village|ville|vista|wall|wells?|wharf|wood|yard)s?\b"
 )
 OTHER = (
-    r"\b(?:rue|avenue|boulevard|via|viale|piazza|calle|avenida|plaza|ulica|ul|straat|laan|weg|"
-    r"gade|gatan|vej)\b"
+    r"\b(?:rue|avenue|boulevard|chemin|impasse|allee|quai|via|viale|vicolo|piazza|piazzale|corso|largo|contrada|"
+    r"strada|borgo|stretto|salita|calle|c/|avenida|avda?|paseo|plaza|camino|pasaje|carrer|ronda|glorieta|vial|"
+    r"cuesta|callejon|rua|travessa|praca|ulica|ul|aleja|al|plac|pl|osiedle|os)\b\.?"
 )
+# Languages that write the word for a street as an end.
+ENDED = (
+    r"\b[a-z]{2,}(?:vagen|gatan|grand|stigen|veien|gata|vej|gade|straat|laan|singel|steeg|plein|gracht|kade|"
+    r"dijk|baan|hof|pad) \d{1,4}\b"
+)
+UNITED_STATES_MAIL = r"\b(?:apo|fpo|dpo),? a[aep]\b"
 ADDRESS = (
     rf"(?:{TURKISH}.*\d|\d.*{TURKISH})|"
     rf"^[a-z .'\-]*{GERMAN}[a-z .'\-]{{0,25}}\s?\d{{1,4}}\s?[a-z]?\b|"
     rf"^(?:flat|apt|unit|suite|no|the [a-z]+|#)?[\s.:]*\d{{1,5}}[a-z]?(?:[/-]\d{{1,4}})?,? "
     rf"(?:[a-z0-9'\-]+\.? ){{1,4}}?{ENGLISH}|"
     rf"(?:[a-z0-9'\-]+ ){{1,3}}{ENGLISH}[ ,]+(?:no|apt|unit|flat|suite|ste|#)[ .:#]*\d|"
-    rf"\bp\.? ?o\.? ?box \d|\bpostfach \d|{OTHER} [a-z' .]+,? \d{{1,4}}\b|\d{{1,4}},? {OTHER} [a-z]"
+    rf"\bp\.? ?o\.? ?box \d|\bpostfach \d|{UNITED_STATES_MAIL}|{ENDED}|"
+    rf"{OTHER} [a-z'’ .\-]+,? \d{{1,4}}\b|\d{{1,4}},? {OTHER} [a-z]"
+)
+POSTCODES = (  # the Netherlands, Canada, Poland, Sweden, Portugal
+    r"(?i)^[1-9]\d{3} ?[A-Z]{2}$",
+    r"(?i)^[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d$",
+    r"^\d{2}-\d{3}$",
+    r"^[1-9]\d{2} \d{2}$",
+    r"^[1-9]\d{3}-\d{3}$",
 )
 UK = r"^[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}$"
 
@@ -81,9 +104,10 @@ class Postcode:
         british = cells.texts.str.to_uppercase().str.contains(UK).to_numpy()
         if british.sum() >= 3 and cells.share(british) >= 0.5:
             return cells.found(self.kind, british, 0.93, "shaped")
-        prefixed = cells.matches(r"^(?:D|DE|TR|US)[- ]\d{5}$|^\d{5}-\d{4}$")
-        if prefixed.sum() >= 3 and cells.share(prefixed) >= 0.5:
-            return cells.found(self.kind, prefixed, 0.9, "shaped")
+        for pattern in (r"^(?:D|DE|TR|US)[- ]\d{5}$|^\d{5}-\d{4}$", *POSTCODES):
+            fits = cells.matches(pattern)
+            if fits.sum() >= 3 and cells.share(fits) >= 0.5:
+                return cells.found(self.kind, fits, 0.9, "shaped")
         return self._five_digits(cells)
 
     def _five_digits(self, cells: DistinctCells) -> ContentFinding | None:

@@ -99,7 +99,17 @@ TURKISH = (
     r"^(?:0[1-9]|[1-7]\d|8[01])[ -]?"
     r"(?:[A-PR-VYZ][ -]?\d{4,5}|[A-PR-VYZ]{2}[ -]?\d{3,4}|[A-PR-VYZ]{3}[ -]?\d{2,3})$"
 )
-BRITISH = r"^[A-HJ-PR-Y]{2}(?:0[1-9]|1\d|2[0-6]|5[1-9]|6\d|7[0-6]) ?[A-HJ-PR-Z]{3}$"
+BRITISH = r"^[A-Z]{2}\d{2} ?[A-Z]{3}$"
+OTHER_PLATES = (
+    r"^[A-Z]{2}[ -]?\d{3}[ -]?[A-Z]{2}$|^\d{1,4}[ -][A-Z]{2,3}[ -]\d{2}$",  # France, Italy
+    r"^\d{4} ?[A-Z]{3}$|^[A-Z]{1,2} \d{4} [A-Z]{1,2}$",  # Spain
+    (
+        r"^[A-Z]{1,2}-\d{2,3}-[A-Z]{1,2}$|^\d{1,2}-[A-Z]{2,3}-(?:\d{1,2}|[A-Z]{2})$|"  # Netherlands
+        r"^[A-Z]{2}-[A-Z]{2}-\d{2}$"
+    ),
+    r"^[A-Z]{3} \d{2}[A-Z\d]$|^[A-Z]{3}[ -]\d{4}$",  # Sweden, North America
+    r"^[A-Z]{2,3} [A-Z]{0,2}\d[A-Z\d]{2,4}$",  # Poland
+)
 
 
 @cache
@@ -111,21 +121,23 @@ def _german() -> str:
 
 @dataclass(frozen=True)
 class Plate:
-    """Recognise number plates of Turkey, Germany and the United Kingdom."""
+    """Recognise number plates of Turkey, Germany, the United Kingdom and some neighbours."""
 
     kind: str = "plate"
 
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether and how far a column holds number plates."""
         capitals = cells.texts.str.to_uppercase()
-        for pattern in (TURKISH, _german(), BRITISH):
+        own = (TURKISH, _german(), BRITISH)
+        for pattern in (*own, *OTHER_PLATES):
             fits: Mask = capitals.str.contains(pattern).to_numpy()
             shaped = cells.matches(r"(?i)^[\dA-ZÄÖÜ]{1,4}[ -]*[A-Z]{0,3}[ -]*\w{1,5}$")
-            tries = int((shaped | fits).sum())
-            if fits.sum() < FEW or cells.share(fits) < 0.5 or surprise(int(fits.sum()), tries, 0.25) < 5:
+            found, tries = int(fits.sum()), int((shaped | fits).sum())
+            if found < FEW or cells.share(fits) < 0.5 or surprise(found, tries, 0.25) < 5:
                 continue
-            starts = capitals.filter(fits).str.slice(0, 2).n_unique()
-            if starts >= min(3, int(fits.sum()) // 2):  # one beginning for all is a series of codes
+            # One beginning for all is a series of codes; looser shapes must begin in many ways.
+            least = min(3, found // 2) if pattern in own else max(3, min(10, found // 3))
+            if capitals.filter(fits).str.slice(0, 2).n_unique() >= least:
                 return cells.found(self.kind, fits, 0.85, "shaped")
         return None
 
@@ -142,10 +154,30 @@ EMAIL = Shape(
     rf"^(?:mailto:)?{MAIL}$",
     rf"(?i)(?:^|[\s<(\[:;,\"'=/]){MAIL}(?:$|[\s>)\],;:.!?\"'/])|{HIDDEN_MAIL}",
 )
-URL = Shape(
-    "url",
-    r"(?i)^<?(?:(?:https?|ftp|sftp|file|ws)://\S+|www\.[a-z0-9\-]+\.\S+)$",
-    r"(?i)(?:^|[\s<(\"':=])(?:https?://[^\s]{3,}|www\.[a-z0-9\-]+\.[a-z]{2,}|(?:[a-z0-9\-]+\.)+(?:com|org|net|edu|gov|de|tr|uk|io|info)/\S*)|^@[a-z0-9_.]{3,30}$",
+
+
+@dataclass(frozen=True)
+class WebAddress:
+    """Recognise web addresses, and names that people go by there."""
+
+    address: Shape
+    handles: str = r"(?i)^@[a-z0-9_.]{3,30}$"
+    stems: int = 5  # fewer different words behind the sign are categories
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether and how far a column holds such addresses or names."""
+        handles = cells.texts.filter(pl.Series(cells.matches(self.handles)))
+        if handles.str.replace_all(r"[0-9_.]", "").n_unique() >= self.stems:
+            return cells.found("url", cells.matches(self.handles), 0.8, "shaped")
+        return self.address(cells)
+
+
+URL = WebAddress(
+    Shape(
+        "url",
+        r"(?i)^<?(?:(?:https?|ftp|sftp|file|ws)://\S+|www\.[a-z0-9\-]+\.\S+)$",
+        r"(?i)(?:^|[\s<(\"':=])(?:https?://[^\s]{3,}|www\.[a-z0-9\-]+\.[a-z]{2,}|(?:[a-z0-9\-]+\.)+(?:com|org|net|edu|gov|de|tr|uk|io|info|fr|it|es|nl|pl|eu|biz)/\S*)",
+    )
 )
 MAC = Shape(
     "mac",
@@ -163,7 +195,7 @@ class Hash:
     """
 
     kind: str = "uuid"
-    mixed: float = 0.9  # of values so long that hold both letters and digits
+    mixed: float = 0.85  # of values so long in which letters and digits take turns
 
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether and how far a column holds UUIDs or hashes."""
@@ -172,7 +204,8 @@ class Hash:
             r"^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9A-F]{32}|[0-9A-F]{40}|[0-9A-F]{64})$"
         )
         for pattern, signs in (
-            (r"^(?:[0-9a-f]{12,128}|[0-9A-F]{12,128})$", (r"[a-fA-F]", r"\d")),
+            # One letter in front or behind is an account or a number of somebody.
+            (r"^(?:[0-9a-f]{12,128}|[0-9A-F]{12,128})$", (r"[a-fA-F].*[0-9].*[a-fA-F].*[0-9]",)),
             (r"^[A-Za-z0-9+/_\-]{16,}={0,2}$", (r"[a-z]", r"[A-Z]", r"\d")),
         ):
             shaped = cells.matches(pattern)

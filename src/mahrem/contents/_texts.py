@@ -39,6 +39,7 @@ class FreeText:
         if (
             short
             or (cells.unique <= 0.125 and distinct <= CATEGORIES * 4)
+            or (distinct <= 8 and cells.present >= 3 * distinct)
             or distinct <= min(3, 0.7 * cells.present)
         ):
             return None
@@ -59,18 +60,24 @@ class FreeText:
 
 @dataclass(frozen=True)
 class RecordNumber:
-    """Recognise numbers of records: nearly every row has its own, as a counter or in one shape."""
+    """Recognise numbers of records: nearly every row has its own, as a counter or in one shape.
+
+    Long codes of one shape that a handful of rows share are somebody's as well: people have several rows.
+    """
 
     kind: str = "record"
     least: float = 0.95  # distinct values among those there
     few: int = 8
+    many: int = 20  # different codes, and ``long`` signs of each, that rows may share
+    long: int = 7
+    handful: int = 20  # rows
 
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether a column holds numbers of records."""
         distinct = len(cells.texts)
-        if distinct < self.few or cells.unique < self.least:
+        if distinct < self.few or not (cells.unique >= self.least or self._given_out(cells)):
             return None
-        coded = cells.matches(r"^[\p{L}\d][\p{L}\d\-_/.#:]*\d[\p{L}\d\-_/]*$") & ~cells.matches(
+        coded = cells.matches(r"^[\p{L}\d][\p{L}\d\-_/.#:+]*\d[\p{L}\d\-_/+]*$") & ~cells.matches(
             r"^\d{1,3}(?:,\d{3})+$|^[-+]?\d*[.,]\d+$|^\d{1,3}[/:]\d{1,3}(?::\d\d)?$"
         )
         if cells.share(coded) < 0.9:
@@ -80,15 +87,29 @@ class RecordNumber:
         whole = (
             cells.texts.str.replace_all(r"\D", "").str.slice(0, 15).cast(pl.Int64, strict=False).drop_nulls()
         )
-        if len(whole) and self._counts(whole, cells.distinct):
+        if cells.unique >= self.least and len(whole) and self._counts(whole, cells.distinct):
             return cells.found(self.kind, everyone, 0.9, "counter", unique=unique)
-        digits_only = cells.share(cells.matches(r"^\d+$")) > 0.9
-        lengths = cells.texts.str.len_chars().to_numpy()
-        longest = np.bincount(lengths).argmax()
-        same = float((np.abs(lengths - longest) <= (1 if digits_only else 2)).mean())
+        same, longest, digits_only = self._length(cells)
         if same < 0.9 or longest < (6 if digits_only else 4):
             return None
         return cells.found(self.kind, everyone, 0.8, "code", unique=unique)
+
+    def _given_out(self, cells: DistinctCells) -> bool:
+        """Tell whether values are long codes that a handful of rows share: those of one person, it may be."""
+        if len(cells.texts) < self.many or cells.unique < 1 / self.handful:
+            return False
+        same, longest, digits_only = self._length(cells)
+        digits = float(cells.texts.str.count_matches("[0-9]").to_numpy().mean())
+        even = portion(cells.texts.str.contains("0$"))  # amounts end so
+        return same >= 0.9 and longest >= self.long and digits >= 4 and not (digits_only and even > 0.3)
+
+    @staticmethod
+    def _length(cells: DistinctCells) -> tuple[float, int, bool]:
+        """Give the share of values that are as long as most are, this length, and whether all are digits."""
+        digits_only = cells.share(cells.matches(r"^\d+$")) > 0.9
+        lengths = cells.texts.str.len_chars().to_numpy()
+        longest = int(np.bincount(lengths).argmax())
+        return float((np.abs(lengths - longest) <= (1 if digits_only else 2)).mean()), longest, digits_only
 
     @staticmethod
     def _counts(numbers: pl.Series, distinct: int) -> bool:

@@ -115,6 +115,8 @@ def prepare(given: object, policy: Policy, *, to_publish: bool = True) -> Prepar
     # A lazy frame warns when it is asked for its columns, which is how a source is recognised.
     if isinstance(given, pl.LazyFrame) or not isinstance(given, Source):
         given = open_source(given, reading_of(policy))
+    if policy.master is not None:
+        raise InvalidParameter("master is for a cluster; say engine='spark', or leave it out")
     leave_out = roles_of(given.columns, policy)
     _refuse_formats_of_no_text(given, policy)
     source, policy = rewritten(given, policy)

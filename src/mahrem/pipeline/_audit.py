@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
+from mahrem.contents import TableSketch, merge_sketches, sketch_table
 from mahrem.drafts import RISK_THRESHOLD, accepted_columns, people_behind, risk_of, subjects_of, tied_rows
 from mahrem.errors import InvalidInput, InvalidParameter, Tampered, in_our_words, spelled
 from mahrem.metrics import published_loss
@@ -47,7 +48,7 @@ from mahrem.words import Note, Progress, in_silence
 if TYPE_CHECKING:
     from mahrem.release import ReleaseKeywords
 
-_LOOKED_AT = 5_000  # rows that tell what columns hold
+_AT_ONCE = 250_000  # rows that are looked into at a time where not all fit
 _BYTES_A_CELL = 40  # text in memory while it is grouped
 _BYTES_A_ROW = 120  # hashes and codes in memory while they are grouped
 _READER = 300 * 2**20  # what the program and the reader take for themselves
@@ -162,7 +163,8 @@ def audit(
     _refuse_silence(verdict, asked.claims, opened.label)
     step(Note("stage.measuring"))
     report = _report(verdict, policy, opened.label, _tallies(table, quasi, passes))
-    doubts = [*tied_rows(verdict.trajectories, policy), *_doubts(opened, policy, passes)]
+    shown = _looked_into(opened, policy, restores=asked.spreadsheets)
+    doubts = [*tied_rows(verdict.trajectories, policy), *_doubts(_sketched(shown, passes), policy)]
     report |= verdict_of(holds=verdict.holds, doubts=doubts)
     if policy.subject is not None and subjects is None:
         report |= warnings_of([*verdict.notes, Note("warning.published")])
@@ -177,7 +179,7 @@ def _on_spark(asked: _Asked, threshold: float, progress: Progress | None) -> dic
     from mahrem.spark import audit_on_spark
 
     policy = asked.policy
-    verdict, label = audit_on_spark(
+    verdict, label, sketch = audit_on_spark(
         asked.table, policy, hides=asked.hides, restores=asked.spreadsheets, progress=progress
     )
     _refuse_silence(verdict, asked.claims, label)
@@ -186,6 +188,7 @@ def _on_spark(asked: _Asked, threshold: float, progress: Progress | None) -> dic
     risk = risk_of(verdict.people, threshold=threshold, fraction=policy.fraction)
     signed = {} if asked.signature is None else {"signature": asked.signature}
     report = _report(verdict, policy, label, tallies)
+    report |= verdict_of(holds=verdict.holds, doubts=list(_doubts(sketch, policy)))
     return {**report, "risk": risk.as_dict(), "engine": {"name": "spark"}, **signed}
 
 
@@ -308,17 +311,30 @@ def _report(
     }
 
 
-def _doubts(opened: Source, policy: Policy, passes: int) -> Iterator[Note]:
-    """Look at what the table shows beside its classes, in some thousand rows."""
-    yield from accepted_columns(policy)
-    if EVERY in policy.accept:
-        return
+def _looked_into(opened: Source, policy: Policy, *, restores: bool) -> pl.LazyFrame:
+    """Give the columns whose cells are looked into: all but those somebody accepted."""
     kinds = opened.scan(opened.columns).collect_schema()
     names = [name for name in opened.columns if not kinds[name].is_nested() and name not in policy.accept]
-    every = max(1, opened.rows // _LOOKED_AT)
-    scanned = scan_sparingly(opened, names) if passes else opened.scan(names)
-    some = scanned.gather_every(every).collect(engine="streaming" if passes else "auto")
-    for doubt in find_doubts(some, policy, sampled=every > 1):
+    if not names or EVERY in policy.accept:
+        return pl.LazyFrame()
+    shown = scan_sparingly(opened, names)
+    return restore_cells(shown) if restores else shown
+
+
+def _sketched(table: pl.LazyFrame, passes: int) -> TableSketch:
+    """Look at every row once, part by part where the table does not fit."""
+    if not passes:
+        return sketch_table(table.collect())
+    parts = [sketch_table(table.clear().collect())]
+    for batch in table.collect_batches(chunk_size=_AT_ONCE):
+        parts = [merge_sketches([*parts, sketch_table(batch)])]
+    return parts[0]
+
+
+def _doubts(sketch: TableSketch, policy: Policy) -> Iterator[Note]:
+    """Say what a table shows beside its classes."""
+    yield from accepted_columns(policy)
+    for doubt in find_doubts(sketch, policy):
         yield Note("doubt.content", {"column": doubt.column, "why": doubt.why})
 
 

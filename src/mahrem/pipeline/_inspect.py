@@ -29,6 +29,7 @@ from mahrem.release import (
     find_doubts,
     is_called_so,
     is_rarely_shared,
+    look_at,
     policy_from,
     reading_of,
     release_settings,
@@ -339,9 +340,9 @@ def column_decisions(
     if not given.look_for or given.engine == "spark" or is_spark_frame(source):
         return []
     opened = open_source(source, reading_of(given))
-    contents = look_into(opened.take(list(opened.columns)), region=given.region)
-    done = given.for_columns(opened.columns, lambda: contents)
-    return [(name, _becomes(done, name), _because(given, name, contents)) for name in opened.columns]
+    looked = look_at(opened, given)
+    done = given.for_columns(opened.columns, lambda: looked)
+    return [(name, _becomes(done, name), _because(given, name, looked[1])) for name in opened.columns]
 
 
 def _becomes(policy: Policy, name: str) -> Note:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         find_doubts,
         is_nearly_unique,
         is_rarely_shared,
+        look_at,
         refuse_giving_away,
         warn_of_several_rows,
     )
@@ -112,6 +113,7 @@ __all__ = [
     "is_signed",
     "learn_groups",
     "least_step",
+    "look_at",
     "make_signing_key",
     "mark_release",
     "members_in",

@@ -259,6 +259,7 @@ def reading_of(policy: Policy) -> Reading:
             date_format=policy.date_format,
             verbatim=frozenset(_taken_as_written(policy)),
         ),
+        honoured=True,
     )
 
 
@@ -272,12 +273,13 @@ def reading_beside(policy: Policy) -> Reading:
         names=(),
         skip_rows=None,
         skip_last=None,
+        honoured=False,
     )
 
 
 def reading_of_release(policy: Policy) -> Reading:
     """Give how the table in a release of ours is read: it has a header, and cells as we write them."""
-    return replace(reading_of(policy), header=True, names=(), skip_rows=None, skip_last=None, spelling=None)
+    return replace(reading_beside(policy), header=True, spelling=None)
 
 
 def _taken_as_written(policy: Policy) -> Iterator[str]:

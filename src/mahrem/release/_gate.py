@@ -92,7 +92,6 @@ def find_doubts(
     policy: Policy,
     *,
     contents: Contents | None = None,
-    sampled: bool = False,
 ) -> tuple[Doubt, ...]:
     """Say which columns give people away if they are published as the policy says.
 
@@ -100,11 +99,11 @@ def find_doubts(
         table: The columns that will be published, or a sketch of them.
         policy: Their roles.
         contents: What they hold, where somebody has looked already.
-        sampled: Only some of the rows are there: values of one's own cannot be told.
 
     Guarantees:
         - Names of columns and the order of rows do not matter; nothing that is given back holds a cell.
-        - Columns that become ranges, groups of a hierarchy or prefixes are left to the promises.
+        - Columns that become ranges, groups of a hierarchy or prefixes are left to the promises; words of
+          one's own that cells would list are not.
     """
     sketch = table if isinstance(table, TableSketch) else sketch_table(table)
     values = {name: column.values.alias(name) for name, column in sketch.columns.items()}
@@ -120,17 +119,16 @@ def find_doubts(
         if doubt.column not in known:
             known.add(doubt.column)
             doubts.append(doubt)
-    asked = () if sampled else plain
     rare = (
         name
-        for name in asked
+        for name in (*plain, *(name for name in listed if read_kind(values[name])[0] is Kind.CATEGORICAL))
         if name not in known
         and name not in policy.sensitive
         and name not in policy.redact
         and not _was_moved(values[name], policy)
     )
     doubts += [
-        Doubt(name, Note("gate.rare"), _ways(values[name]))
+        Doubt(name, Note("gate.rare"), () if name in listed else _ways(values[name]))
         for name in rare
         if is_rarely_shared(sketch.columns[name], policy.k)
     ]
@@ -266,7 +264,10 @@ def _told_ways(doubts: Sequence[Doubt]) -> Iterator[str]:
 
 def decided(policy: Policy, source: Source) -> Policy:
     """Decide about columns that a policy only describes, by what they hold and what they are called."""
-    return policy.for_columns(
-        source.columns,
-        lambda: look_into(source.take(list(source.columns)), region=policy.region),
-    )
+    return policy.for_columns(source.columns, lambda: look_at(source, policy))
+
+
+def look_at(source: Source, policy: Policy) -> tuple[TableSketch, Contents]:
+    """Sketch every column of a table, and say what they hold."""
+    sketch = sketch_table(source.take(list(source.columns)))
+    return sketch, look_into(sketch, region=policy.region)

@@ -27,7 +27,7 @@ from mahrem.table.columns import is_role_word, role_from_word
 from mahrem.words import LANGUAGES
 
 if TYPE_CHECKING:
-    from mahrem.contents import Contents
+    from mahrem.contents import Contents, TableSketch
     from mahrem.models import PrivacyModel, Promise
 
 HALF_A_YEAR = 182  # days
@@ -288,7 +288,8 @@ class Policy:
     def _check_automatic(self) -> None:
         if self.automatic is None:
             for name in ("rho", "smoothing", "minimum_count", "learn_from"):
-                if getattr(self, name) not in (None, ()):
+                value = getattr(self, name)
+                if value is not None and not (isinstance(value, tuple) and not value):
                     raise InvalidParameter(
                         f"{name} is about learnt groups; name their target: {spelled('automatic', 'COLUMN')}"
                     )
@@ -336,19 +337,19 @@ class Policy:
                 f"it does not go with {spelled('minimality_safe', True)}"
             )
 
-    def for_columns(self, columns: Sequence[str], look: Callable[[], Contents]) -> Policy:
+    def for_columns(self, columns: Sequence[str], look: Callable[[], tuple[TableSketch, Contents]]) -> Policy:
         """Decide about columns that were only described; what was said by name wins.
 
         A name that differs from one column's only in blanks at its ends means that column.
 
         Args:
             columns: The columns there are.
-            look: Says what they hold; asked only where something was described.
+            look: Gives a sketch of them and what they hold; asked only where something was described.
         """
         named = self._as_in(columns)
         if not named.look_for:
             return named
-        return replace(Policy.of(found_columns(named, columns, look()), over=named), look_for=())
+        return replace(Policy.of(found_columns(named, columns, *look()), over=named), look_for=())
 
     def _as_in(self, columns: Sequence[str]) -> Policy:
         """Name columns as a table does."""

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mahrem.release._readers import DESCRIBED
-from mahrem.table import Role
+from mahrem.table import Kind, Role
 from mahrem.table.columns import role_from_word
 
 if TYPE_CHECKING:
-    from mahrem.contents import Contents
+    from mahrem.contents import Contents, TableSketch
     from mahrem.release._policy import Policy
 
 READY_POLICIES = ("minimum-cell-11", "hipaa-safe-harbor", "ema-0.09", "kvkk", "gdpr")
@@ -39,13 +39,18 @@ def about_policy(name: str) -> str:
     return policy_text(name).partition("\n")[0].lstrip("# ")
 
 
-def found_columns(policy: Policy, columns: Sequence[str], contents: Contents) -> dict[str, Any]:
+def found_columns(
+    policy: Policy, columns: Sequence[str], sketch: TableSketch, contents: Contents
+) -> dict[str, Any]:
     """Turn ``look_for`` into settings by name, for the columns a table has.
 
     What cells hold decides before what a column is called, and what names a person before all else. Names are
     compared without case, blanks and signs: ``Birth Date`` is ``birth_date``. A column that was given a role
-    by name keeps it, and its own kind, grid and ends.
+    by name keeps it, and its own kind, grid and ends. What should become years and cannot be read as dates is
+    left out.
     """
+    from mahrem.table import read_kind  # listing policies loads no reader
+
     roles: dict[str, list[str]] = {}
     named: dict[str, dict[str, Any]] = {key: {} for key in DESCRIBED}
     declared = {*policy.quasi, *policy.sensitive, *policy.identifier, *policy.insensitive, *policy.pseudonym}
@@ -54,6 +59,11 @@ def found_columns(policy: Policy, columns: Sequence[str], contents: Contents) ->
         if entry is None:
             continue
         role = role_from_word(str(entry["role"])).value
+        if (
+            str(entry.get("kind")) == Kind.DATE.value
+            and read_kind(sketch.columns[column].values)[0] is not Kind.DATE
+        ):
+            role, entry = Role.IDENTIFIER.value, {}
         if column not in declared and column != policy.subject:
             roles.setdefault(role, []).append(column)
         for key, found in named.items():

@@ -10,24 +10,26 @@ from typing import Any
 import polars as pl
 
 from mahrem import check
+from mahrem.contents import TableSketch, sketch_table
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.models import KAnonymity, Promise
 from mahrem.release import Policy, column_of, hierarchies_of
 from mahrem.spark._cluster import open_cluster
+from mahrem.spark._contents import sketch_on_spark
 from mahrem.spark._encode import MOST_VALUES
 from mahrem.spark._frame import column
 from mahrem.spark._rows import clean_on_spark
 from mahrem.spark._source import open_on_spark, restore_text
 from mahrem.spark._verify import ClusterVerdict, verify_on_spark
 from mahrem.spark._watch import watch_tasks
-from mahrem.table import Column, Role
+from mahrem.table import EVERY, Column, Role
 from mahrem.verify import SUPPRESSED, Claims
 from mahrem.words import Note
 
 
 def audit_on_spark(
     source: object, policy: Policy, *, hides: bool, restores: bool, progress: Callable[[Note], None] | None
-) -> tuple[ClusterVerdict, str]:
+) -> tuple[ClusterVerdict, str, TableSketch]:
     """Check promises on a distributed table; rows stay where they are.
 
     Args:
@@ -38,7 +40,7 @@ def audit_on_spark(
         progress: Called with the name of each stage as it begins.
 
     Returns:
-        The verdict, and what the source is called in messages.
+        The verdict, what the source is called in messages, and a sketch of all that it shows.
     """
     for name in ("population", "delta_presence", "subject"):
         if getattr(policy, name) is not None:
@@ -67,7 +69,21 @@ def audit_on_spark(
         )
         step(Note("stage.verifying"))
         hides_all = hides or bool(policy.sensitive)  # without one, all stars may be a class as well
-        return verify_on_spark(table, claims, hides=hides_all, nulls_hide=hides), opened.label
+        verdict = verify_on_spark(table, claims, hides=hides_all, nulls_hide=hides)
+        return verdict, opened.label, _sketch(opened.frame, policy, restores=restores)
+
+
+def _sketch(frame: Any, policy: Policy, *, restores: bool) -> TableSketch:
+    """Look into all columns but those somebody accepted."""
+    plain = [
+        name
+        for name, kind in frame.dtypes
+        if not {name, EVERY} & {*policy.accept} and not kind.startswith(("array", "map", "struct"))
+    ]
+    if not plain:
+        return sketch_table(pl.DataFrame())
+    shown = frame.select(*map(column, plain))
+    return sketch_on_spark(restore_text(shown) if restores else shown, plain, policy)
 
 
 def _column(table: Any, name: str, policy: Policy) -> Column:

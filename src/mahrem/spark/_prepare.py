@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mahrem import check
-from mahrem.contents import look_into
+from mahrem.contents import Contents, TableSketch, look_into
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.partition import METHODS
 from mahrem.recode import Recoding
@@ -43,10 +43,12 @@ def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Exi
     opened = open_on_spark(engine.session, source, policy)
     names = tuple(opened.frame.columns)
 
+    def look() -> tuple[TableSketch, Contents]:
+        sketch = sketch_on_spark(opened.frame, names, said)
+        return sketch, look_into(sketch, region=said.region)
+
     said = policy
-    policy = said.for_columns(
-        names, lambda: look_into(sketch_on_spark(opened.frame, names, said), region=said.region)
-    )
+    policy = said.for_columns(names, look)
     promises = policy.promises()
     leave_out = roles_of(names, policy)
     published = [name for name in names if name not in leave_out]

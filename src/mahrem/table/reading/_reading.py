@@ -45,6 +45,7 @@ class Reading:
         spelling: How numbers and dates are written in cells of text; None leaves them as they are.
         by_cell: Whether each cell is read by itself: nothing about a column or a file is found out from its
             rows, so that no record changes how another is read. For everything that is paid from a ledger.
+        honoured: Whether what is said of text is refused where a source has none; else it may be for another.
 
     Example:
         >>> Reading(delimiter=";", decimal=",", null=("?",)).delimiter
@@ -63,6 +64,7 @@ class Reading:
     skip_last: int | None = None
     spelling: Spelling | None = None
     by_cell: bool = False
+    honoured: bool = False
 
     def __post_init__(self) -> None:
         for listed in ("null", "names"):

@@ -12,6 +12,8 @@ from mahrem.table._formats import FORMATS
 from mahrem.table.reading._frames import PolarsSource, open_frame
 from mahrem.table.reading._reading import Reading, Source
 
+_TEXTS = ("csv", "tsv")
+_OF_TEXT = ("delimiter", "encoding")
 _JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
 _JSON_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*\"")
 
@@ -46,7 +48,7 @@ def open_source(source: object, reading: Reading | None = None) -> Source:
     if isinstance(source, str) and is_postgresql(source):
         from mahrem.table.reading._databases import open_postgresql
 
-        return _shorter(open_postgresql(source, how), how)
+        return _checked(open_postgresql(source, how), how)
     if isinstance(source, str) and re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", source):
         raise InvalidInput(
             "the source is a URI of an unknown kind; files, postgresql:// and frames can be read"
@@ -62,7 +64,23 @@ def open_source(source: object, reading: Reading | None = None) -> Source:
         )
     if how.query is not None or how.table is not None:
         raise InvalidInput(f"query and table are for databases; the source is a {held.label}")
-    return _shorter(held, how)
+    return _checked(held, how)
+
+
+def _checked(opened: Source, reading: Reading, *, kind: str = "", sheets: bool = False) -> Source:
+    """Refuse what is said of the text of a file where there is none; pass over rows at its end."""
+    if reading.honoured and kind not in _TEXTS:
+        said: dict[str, object] = {"delimiter": reading.delimiter, "encoding": reading.encoding}
+        if not sheets:
+            said |= {"names": reading.names, "skip_rows": reading.skip_rows}
+            said |= {"header": None if reading.header is not False else "no"}
+        for name, value in said.items():
+            if value:
+                raise InvalidParameter(
+                    f"{name} is about {'text files' if sheets or name in _OF_TEXT else 'files'}; "
+                    f"the source is a {opened.label}: leave it out"
+                )
+    return _shorter(opened, reading, file=bool(kind))
 
 
 def _shorter(opened: Source, reading: Reading, *, file: bool = False) -> Source:
@@ -88,11 +106,11 @@ def _open_file(path: Path, reading: Reading) -> Source:
         asked = "query" if reading.query is not None else "table"
         raise InvalidInput(f"{asked} was given, but file={path.name!r} is no database")
     if known is not None:
-        return _shorter(known.load().open(path, reading), reading, file=True)
+        return _checked(known.load().open(path, reading), reading, kind=kind, sheets=known.sheets)
     if kind == "duckdb":
         from mahrem.table.reading._databases import open_duckdb
 
-        return _shorter(open_duckdb(path, reading), reading)
+        return _checked(open_duckdb(path, reading), reading)
     if kind == "sqlite":
         raise InvalidInput(
             f"file={path.name!r} is an SQLite database; export the table to CSV or Parquet first"
