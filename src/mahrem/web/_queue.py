@@ -115,7 +115,8 @@ class JobQueue:
         """Have a job that could not be begun wait again."""
         with self._open() as database:
             database.execute(
-                "UPDATE jobs SET state = 'queued', stage = ?, started = NULL WHERE id = ? AND state = 'running'",
+                "UPDATE jobs SET state = 'queued', stage = ?, started = NULL"
+                " WHERE id = ? AND state = 'running'",
                 (_stage("queued"), known),
             )
 

@@ -119,6 +119,7 @@ class Runner:
         """Begin the next job, or wait until there is one."""
         with self._wake:
             taken = self._next()
+            self._troubles.pop("jobs", None)
             if taken is None:
                 self._wake.wait(timeout=5.0)
                 return
