@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from importlib.util import find_spec
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Query, Request
+from fastapi import Path as PathPart
 from starlette.concurrency import run_in_threadpool
 
 from mahrem.web._bodies import (
     ERRORS,
     About,
     Adopted,
+    Health,
     NewProject,
     Opened,
+    OpenSession,
     ProjectList,
+    SessionList,
     SourceDatabase,
     SourcePath,
 )
@@ -59,6 +64,29 @@ def about(house: HouseDep) -> About:
         databases=[database_label(uri) for uri in settings.databases],
         extras={name: find_spec(module) is not None for name, module in _EXTRAS.items()},
     )
+
+
+@router.get("/health")
+def health(house: HouseDep) -> Health:
+    """Say whether jobs are begun and old raw data is removed."""
+    troubles = house.runner.troubles()
+    return Health(works=not troubles, troubles=troubles)
+
+
+@router.get("/sessions")
+def list_sessions(house: HouseDep) -> SessionList:
+    """List who has come in; the key for scripts is no session."""
+    return SessionList(sessions=[OpenSession(**asdict(one)) for one in house.sessions.list()])
+
+
+@router.delete("/sessions/{session}")
+def end_session(
+    house: HouseDep,
+    session: Annotated[str, PathPart(pattern=r"^[0-9a-f]{16}$", description="Id of a session")],
+) -> SessionList:
+    """End a session; its cookie is worth nothing after."""
+    house.sessions.revoke(session)
+    return list_sessions(house)
 
 
 @router.get("/projects")

@@ -184,7 +184,7 @@ def list_federated(house: HouseDep) -> FederatedRuns:
 def column_name(project: Project, number: int) -> str:
     """Give the name of a column by its number."""
     columns = needs_table(project)["columns"]
-    if number >= len(columns):
+    if not 0 <= number < len(columns):
         raise not_found("column")
     name: str = columns[number]["name"]
     return name

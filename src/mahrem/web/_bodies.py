@@ -63,6 +63,28 @@ class About(BaseModel):
     extras: dict[str, bool]
 
 
+class Health(BaseModel):
+    """Whether jobs are begun and old data is removed; what does not work now says since when."""
+
+    works: bool
+    troubles: dict[str, str] = Field(description="jobs or deletion, and since when")
+
+
+class OpenSession(BaseModel):
+    """A session of somebody who came in."""
+
+    id: str
+    way: str = Field(description="token or password")
+    begun: str
+    used: str = Field(description="When it was last used")
+
+
+class SessionList(BaseModel):
+    """All open sessions, the last used first."""
+
+    sessions: list[OpenSession]
+
+
 class NewProject(Strict):
     """A project by its name."""
 

@@ -46,6 +46,7 @@ class ProjectsPage:
     databases: Sequence[str]
     max_upload: int
     keep_hours: float
+    troubles: Sequence[ErrorDetail]  # what this server cannot do now
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
 from typing import Any
 
+from mahrem.web._connections import Connections
 from mahrem.web._errors import Refused, refusal_of
 from mahrem.web._language import LOOK, cookies_of, look_of
 from mahrem.web._sessions import Sessions
@@ -47,6 +48,7 @@ _HEADERS = {
 _SAFE = frozenset({"GET", "HEAD"})
 _OPEN = ("/start", "/login", "/look", "/static/")  # paths for people who have not come in yet
 _UNREAD = frozenset({413, 415})  # answers that may come before all was read
+_SILENCE = 30  # seconds without a byte of a body that was announced
 _DRAIN, _DRAIN_SECONDS = 64 * 2**20, 5.0
 _MOST = 16 * 2**20  # bytes of a body that is not a file
 _MOST_OUTSIDE = 10_000  # bytes that people may send who have not come in
@@ -75,6 +77,7 @@ class RequestGuard:
         self.app, self.sessions, self.show = app, sessions, show
         self.hosts = frozenset(host.lower() for host in hosts)
         self.scheme = "https" if secure else "http"
+        self.connections = Connections()  # those of the socket it is served from
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or say why not."""
@@ -90,7 +93,7 @@ class RequestGuard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = _with_headers(message.get("headers", ()))
+                message["headers"] = _with_headers(message.get("headers", ()), secure=self.scheme == "https")
             elif status in _UNREAD and not message.get("more_body"):
                 await send({**message, "more_body": True})
                 await body.drain()
@@ -98,8 +101,9 @@ class RequestGuard:
             await send(message)
 
         try:
-            self._check(scope, headers)
-            await self.app(scope, _limited(scope, body), guarded)
+            known = self._check(scope, headers)
+            with self.connections.answering(scope.get("client"), known=known):
+                await self.app(scope, _limited(scope, body), guarded)
         except Exception as error:  # noqa: BLE001 - the last one to catch it
             if not isinstance(error, Refused):
                 _LOG.error("%s at %s", type(error).__name__, _where(error))
@@ -107,20 +111,22 @@ class RequestGuard:
                 await self._answer(scope, guarded, error)
         _log(scope, status, time.perf_counter() - began)
 
-    def _check(self, scope: Scope, headers: dict[str, str]) -> None:
+    def _check(self, scope: Scope, headers: dict[str, str]) -> bool:
+        """Refuse what may not pass; says whether whoever asks has come in."""
         if headers.get("host", "").lower() not in self.hosts:
             raise Refused(421, "wrong_host")
         self._check_origin(scope, headers)
         path = scope["path"]
         if path.startswith(_OPEN):
-            return
+            return False
         given, _, key = headers.get("authorization", "").partition(" ")
         if given.lower() == "bearer" and self.sessions.admits_key(key.strip()):
-            return
+            return True
         if not self.sessions.admits(cookies_of(headers).get(self.sessions.cookie)):
             raise Refused(401, "not_signed_in")
         if scope["method"] not in _SAFE and "origin" not in headers and "sec-fetch-site" not in headers:
             raise Refused(403, "origin_missing")
+        return True
 
     def _check_origin(self, scope: Scope, headers: dict[str, str]) -> None:
         origin = headers.get("origin")
@@ -154,7 +160,11 @@ class _Body:
         self._ended = False
 
     async def __call__(self) -> Message:
-        message = await self._receive()
+        try:
+            # What comes after the body is the end of the connection: that may take as long as it likes.
+            message = await asyncio.wait_for(self._receive(), None if self._ended else _SILENCE)
+        except TimeoutError:
+            raise Refused(408, "too_slow", seconds=_SILENCE) from None
         self._ended = not message.get("more_body", False)
         return message
 
@@ -166,11 +176,14 @@ class _Body:
                 left -= len((await asyncio.wait_for(self(), 1.0)).get("body", b""))
 
 
-def _with_headers(given: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+def _with_headers(given: Iterable[tuple[bytes, bytes]], *, secure: bool) -> list[tuple[bytes, bytes]]:
     """Add what is not there; a route may say something stricter or fitting a frame."""
+    ours = {"content-security-policy": PAGE_POLICY, **_HEADERS}
+    if secure:
+        ours["strict-transport-security"] = "max-age=31536000"
     headers = [(name, value) for name, value in given if name.lower() != b"server"]
     present = {name.lower() for name, _ in headers}
-    for name, value in {"content-security-policy": PAGE_POLICY, **_HEADERS}.items():
+    for name, value in ours.items():
         if name.encode() not in present:
             headers.append((name.encode(), value.encode()))
     return headers

@@ -15,7 +15,7 @@ from fastapi.security import HTTPBearer
 from mahrem.table import FORMATS
 from mahrem.web._errors import Refused
 from mahrem.web._models import Job, Project, SourceFacts
-from mahrem.web._needs import needs_table
+from mahrem.web._needs import needs_source, needs_table
 from mahrem.web._orders import JobRequest, Json
 from mahrem.web._plan import check_choices, decisions_of, settings_of
 from mahrem.web._queue import JobQueue
@@ -23,6 +23,7 @@ from mahrem.web._release_bodies import ColumnChoice, Columns, Promises, RoleName
 from mahrem.web._runner import Runner
 from mahrem.web._sessions import Sessions
 from mahrem.web._settings import ServeSettings
+from mahrem.web._sources import mark_of
 from mahrem.web._store import ProjectStore, now_words
 
 # What may be downloaded from a release, and as what.
@@ -66,7 +67,10 @@ class House:
         for job in self.queue.active(project):
             if job.verb == "inspect":
                 self.runner.cancel(job.id)
-        return self.runner.submit(project, "inspect", JobRequest())
+        source = needs_source(self.store.get(project))
+        mark = mark_of(source, self.settings)
+        self.store.update(project, source=source.model_copy(update={"seen": mark}))
+        return self.runner.submit(project, "inspect", JobRequest(source=mark))
 
     def open_demo(self, project: str) -> Job:
         """Give a project fictional patients, and what the demo decides about them."""
@@ -74,7 +78,7 @@ class House:
 
         with self.store.receiving(project) as file:
             patients(2000).write_csv(file)
-            self.store.keep(project, file, "source.csv")
+            kept = self.store.keep(project, file, "source.csv")
         roles: dict[str, RoleName] = {"patient_id": "identifier", "name": "identifier"}
         roles |= dict.fromkeys(PATIENT_POLICY["quasi"], "quasi")
         roles |= dict.fromkeys(PATIENT_POLICY.get("insensitive", ()), "insensitive")
@@ -86,9 +90,7 @@ class House:
             chosen[name] = ColumnChoice(role="sensitive", promises=dict(promises), **coarser)
         columns = Columns(columns=chosen, subject=PATIENT_POLICY["subject"])
         self.store.update(project, choices=columns, promises=Promises(k=PATIENT_POLICY["k"]))
-        return self.open_source(
-            project, SourceFacts(kind="demo", label="fictional patients", file="source.csv")
-        )
+        return self.open_source(project, SourceFacts(kind="demo", label="fictional patients", file=kept))
 
     def start(
         self,
@@ -117,6 +119,9 @@ class House:
         if verb == "ledger" and "ledger" in project.jobs:
             raise Refused(409, "has_ledger")
         needs_table(project)
+        source = needs_source(project)
+        if source.seen and source.seen != mark_of(source, self.settings):
+            raise Refused(409, "another_table")
         given = dict(arguments)
         settings: Json = {}
         if verb in {"anonymize", "compare", "audit", "estimate"}:
@@ -132,7 +137,9 @@ class House:
             given["release"] = self.job_of(project, "anonymize")
         if verb == "query":
             given["ledger"] = self.job_of(project, "ledger")
-        request = JobRequest(arguments=given, settings=settings, decided=decisions_of(project))
+        request = JobRequest(
+            arguments=given, settings=settings, source=source.seen, decided=decisions_of(project)
+        )
         return self.runner.submit(project.id, verb, request)
 
     def job_of(self, project: Project, verb: str) -> str:

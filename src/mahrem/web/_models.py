@@ -35,6 +35,7 @@ class SourceFacts(BaseModel):
     database: str | None = None  # a declared one, without its password
     table: str | None = None
     query: str | None = None
+    seen: str = ""  # a file below a declared folder: which one it was when it was looked at
 
 
 class Project(BaseModel):

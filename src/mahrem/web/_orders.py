@@ -18,6 +18,7 @@ class JobRequest:
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""  # what tells the table it was asked for from every other
     decided: str = ""  # a hash of all that was decided by then: what is decided later makes the result old
 
 

@@ -111,6 +111,15 @@ class JobQueue:
             ).fetchone()
         return None if row is None else (_job(row), JobRequest(**json.loads(row["request"])))
 
+    def put_back(self, known: str) -> None:
+        """Have a job that could not be begun wait again."""
+        with self._open() as database:
+            database.execute(
+                "UPDATE jobs SET state = 'queued', stage = ?, started = NULL"
+                " WHERE id = ? AND state = 'running'",
+                (_stage("queued"), known),
+            )
+
     def step(self, known: str, stage: Mapping[str, Any]) -> None:
         """Note what a running job is doing."""
         with self._open() as database:

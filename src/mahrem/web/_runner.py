@@ -7,11 +7,11 @@ import logging
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from mahrem.web._errors import Refused, refusal_of
@@ -20,11 +20,12 @@ from mahrem.web._orders import JobLimits, JobOrder, JobRequest
 from mahrem.web._outcomes import take_in
 from mahrem.web._queue import JobEnd, JobQueue, interruption
 from mahrem.web._settings import ServeSettings
-from mahrem.web._sources import locate
+from mahrem.web._sources import locate, refuse_another_table
 from mahrem.web._store import ProjectStore, now_words
 
 _LOG = logging.getLogger("mahrem.web")
 _GRACE = 3.0  # seconds between asking a process to end and ending it
+_AGAIN = 2.0  # seconds before something that went wrong is tried again
 _SWEEP = 30.0  # seconds between looks for raw data that is too old
 
 
@@ -43,14 +44,20 @@ class Runner:
         self._ended: dict[str, JobEnd] = {}  # jobs we end, and what they become
         self._busy = 0
         self._stopping = False
-        self._thread = threading.Thread(target=self._serve_queue, name="jobs", daemon=True)
+        self._over = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._keep_on, args=turn, name=turn[0], daemon=True)
+            for turn in (("jobs", self._turn, 0.0), ("deletion", self.forget_old, _SWEEP))
+        ]
+        self._troubles: dict[str, str] = {}  # what does not work now, and since when
 
     def start(self) -> None:
         """Tidy up after a server that was killed, then begin."""
         for job in self.queue.interrupt_all():
             self._clear(job)
         self.store.clear_half_made()
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         """End what is running; it is noted as interrupted."""
@@ -59,7 +66,14 @@ class Runner:
             for job_id in list(self._children):
                 self._end(job_id, interruption())
             self._wake.notify_all()
-        self._thread.join(_GRACE * 3)
+        self._over.set()
+        for thread in self._threads:
+            thread.join(_GRACE * 3)
+
+    def troubles(self) -> dict[str, str]:
+        """Say what of ``jobs`` and ``deletion`` does not work now, and since when."""
+        lost = {thread.name for thread in self._threads if not thread.is_alive() and not self._stopping}
+        return {**dict.fromkeys(lost, ""), **self._troubles}
 
     def submit(self, project: str, verb: str, request: JobRequest) -> Job:
         """Queue a job."""
@@ -88,44 +102,59 @@ class Runner:
                 return
             time.sleep(0.02)
 
-    def _serve_queue(self) -> None:
-        swept = 0.0
-        while True:
+    def _keep_on(self, name: str, turn: Callable[[], None], pause: float) -> None:
+        """Do something again and again; whatever goes wrong is said, and tried again."""
+        while not self._over.is_set() or (name == "jobs" and self._busy):
+            wait = pause
+            try:
+                turn()
+                self._troubles.pop(name, None)
+            except Exception as error:  # noqa: BLE001 - no file, no thread, no memory, no disk: it may come back
+                wait = min(pause, _AGAIN) or _AGAIN
+                if self._troubles.setdefault(name, now_words()):
+                    _LOG.error("%s: %s; trying again", name, type(error).__name__)
+            self._over.wait(wait) if wait else None
+
+    def _turn(self) -> None:
+        """Begin the next job, or wait until there is one."""
+        with self._wake:
+            taken = self._next()
+            self._troubles.pop("jobs", None)
+            if taken is None:
+                self._wake.wait(timeout=5.0)
+                return
+            self._busy += 1
+        try:
+            threading.Thread(target=self._run, args=taken, daemon=True).start()
+        except BaseException:
             with self._wake:
-                if self._stopping and self._busy == 0:
-                    return
-                taken = self._next()
-                if taken is None:
-                    self._wake.wait(timeout=min(_SWEEP, 5.0))
-                else:
-                    self._busy += 1
-                    threading.Thread(target=self._run, args=taken, daemon=True).start()
-            if time.monotonic() - swept > _SWEEP:
-                swept = time.monotonic()
-                self.forget_old()
+                self._busy -= 1
+            self.queue.put_back(taken[0].id)
+            raise
 
     def _next(self) -> tuple[Job, JobRequest] | None:
         if self._busy >= self.settings.workers or self._stopping:
             return None
-        try:
-            return self.queue.take()
-        except sqlite3.Error as error:  # a full disk must not end the queue for good
-            _LOG.error("the queue cannot be read: %s", type(error).__name__)
-            return None
+        return self.queue.take()
 
     def forget_old(self) -> None:
         """Remove raw data that nobody touched for too long."""
         hours = f"{self.settings.keep_hours:g}"
         before, projects = time.time() - self.settings.keep_hours * 3600, self.store.list()
         self.store.forget_unread({project.id for project in projects}, before)
+        kept: Exception | None = None
         for project in projects:
             if project.source is None or project.touched >= before:
                 continue
             try:
                 self.cancel_all(project.id)
                 self.store.forget_raw(project.id, f"{now_words()}: nobody used it for {hours} hours")
-            except Exception as error:  # noqa: BLE001 - it may be gone already; the others must still go
-                _LOG.error("old data could not be removed: %s", type(error).__name__)
+            except Refused:  # it is gone already
+                continue
+            except Exception as error:  # noqa: BLE001 - the others must still go
+                kept = error
+        if kept is not None:
+            raise kept
 
     def _run(self, job: Job, request: JobRequest) -> None:
         try:
@@ -141,6 +170,7 @@ class Runner:
         try:
             self._note(job, request, end)
         except Exception as error:  # noqa: BLE001 - the same
+            self._clear(job)
             end = JobEnd("failed", refusal_of(error))
         try:
             self.queue.finish(job.id, end)
@@ -152,6 +182,7 @@ class Runner:
     def _note(self, job: Job, request: JobRequest, end: JobEnd) -> None:
         """Note in the project what became of a job."""
         if end.state == "done":
+            refuse_another_table(self.store.get(job.project), request, self.settings)
             take_in(self.store, job, request)
             return
         self._clear(job)
@@ -210,11 +241,12 @@ class Runner:
         return JobEnd("failed", error)
 
     def _order(self, job: Job, request: JobRequest) -> JobOrder:
-        settings = self.settings
+        settings, project = self.settings, self.store.get(job.project)
+        refuse_another_table(project, request, settings)
         return JobOrder(
             verb=job.verb,
             folder=str(self.store.job_folder(job.project, job.id)),
-            source=locate(self.store.get(job.project), self.store.folder(job.project), settings),
+            source=locate(project, self.store.folder(job.project), settings),
             request=request,
             limits=JobLimits(
                 rows=settings.max_rows,

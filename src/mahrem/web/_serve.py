@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter
-from mahrem.web._settings import ServeSettings
+from mahrem.web._connections import Connections, ListeningSocket
+from mahrem.web._settings import ServeSettings, check_unread_by_others
 
 if TYPE_CHECKING:
     from mahrem.web._guard import RequestGuard
@@ -62,12 +63,14 @@ def serve(
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         home = f"{scheme}://{host}:{port}"
         app = create_app(settings, port=port, announce=lambda token: ready(f"{home}/start?token={token}"))
+        app.connections = listening.connections
         if settings.password_file is not None:
             ready(f"{home}/login")
         _set_up_log(log=log)
         server = uvicorn.Server(
             uvicorn.Config(
                 app,
+                loop="asyncio",  # another one would accept connections past our count
                 log_config=None,
                 access_log=False,  # it would write tokens and ids down
                 lifespan="on",
@@ -79,7 +82,10 @@ def serve(
                 **_tls(settings),
             )
         )
-        with suppress(KeyboardInterrupt):  # said again after everything has been stopped
+        with (
+            suppress(KeyboardInterrupt),
+            listening.connections.watched(),
+        ):  # said again after everything has been stopped
             server.run(sockets=[listening])
         failed: Exception | None = app.app.state.failed  # type: ignore[attr-defined]
         if failed is not None:
@@ -89,12 +95,14 @@ def serve(
 def _tls(settings: ServeSettings) -> dict[str, Any]:
     if settings.certificate is None or settings.key is None:
         return {}
+    check_unread_by_others("key", settings.key)
     return {"ssl_certfile": str(settings.certificate), "ssl_keyfile": str(settings.key)}
 
 
-def _listen(settings: ServeSettings) -> socket.socket:
+def _listen(settings: ServeSettings) -> ListeningSocket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening = ListeningSocket(family, socket.SOCK_STREAM)
+    listening.connections = Connections()
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((settings.host, settings.port))

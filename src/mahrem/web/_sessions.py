@@ -8,16 +8,35 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mahrem.files import write_whole
-from mahrem.web._errors import Refused
+from mahrem.web._errors import Refused, not_found
+from mahrem.web._store import in_words
 
 TOKEN_SECONDS = 3600.0
 SESSION_SECONDS = 12 * 3600.0
 _TRIES, _WINDOW = 10, 60.0
-_SHORTEST_KEY = 32
+_NAMED = 16  # digits of the hash of a cookie that name its session
+
+
+@dataclass(frozen=True)
+class KnownSession:
+    """An open session, by a name that opens nothing."""
+
+    id: str
+    way: str
+    begun: str
+    used: str
+
+
+@dataclass
+class _Session:
+    way: str
+    until: float
+    begun: float = field(default_factory=time.time)
+    used: float = field(default_factory=time.time)
 
 
 class Sessions:
@@ -29,7 +48,7 @@ class Sessions:
 
     Args:
         announce: Called with every new token, so that the person at the terminal sees it.
-        key_file: Where the key for scripts lies; made if it is not there.
+        key_file: Where the key for scripts is written, another one at every start.
         password: What must be said where other machines can knock; None where none can.
         cookie: Name of the cookie.
     """
@@ -46,8 +65,8 @@ class Sessions:
         self._announce = announce
         self._lock = threading.Lock()
         self._token: tuple[bytes, float] | None = None
-        self._open: dict[bytes, float] = {}
-        self._key = _hash(_script_key(key_file))
+        self._open: dict[bytes, _Session] = {}
+        self._key = _hash(_new_key(key_file))
         self._password = password
         self._tries: list[float] = []
 
@@ -76,7 +95,7 @@ class Sessions:
         self.offer()  # for the next browser
         if time.monotonic() > until:
             raise Refused(403, "token_expired")
-        return self._begin()
+        return self._begin("token")
 
     def log_in(self, password: str) -> str:
         """Trade the password for a session; only so many tries a minute."""
@@ -90,25 +109,47 @@ class Sessions:
                 self._tries.append(now)
         if not good:
             raise Refused(403, "wrong_password")
-        return self._begin()
+        return self._begin("password")
 
-    def _begin(self) -> str:
+    def _begin(self, way: str) -> str:
         cookie = secrets.token_urlsafe(32)
-        now = time.monotonic()
         with self._lock:
-            self._open = {known: until for known, until in self._open.items() if until > now}
-            self._open[_hash(cookie)] = now + SESSION_SECONDS
+            self._drop_ended()
+            self._open[_hash(cookie)] = _Session(way, time.monotonic() + SESSION_SECONDS)
         return cookie
+
+    def _drop_ended(self) -> None:
+        now = time.monotonic()
+        self._open = {known: session for known, session in self._open.items() if session.until > now}
+
+    def list(self) -> list[KnownSession]:
+        """Give the open sessions, the last used first."""
+        with self._lock:
+            self._drop_ended()
+            inside = sorted(self._open.items(), key=lambda one: -one[1].used)
+        return [
+            KnownSession(known.hex()[:_NAMED], session.way, in_words(session.begun), in_words(session.used))
+            for known, session in inside
+        ]
+
+    def revoke(self, name: str) -> None:
+        """End the session of that name."""
+        with self._lock:
+            left = {known: session for known, session in self._open.items() if known.hex()[:_NAMED] != name}
+            if len(left) == len(self._open):
+                raise not_found("session")
+            self._open = left
 
     def admits(self, cookie: str | None) -> bool:
         """Say whether a cookie belongs to an open session, and keep it open."""
         if not cookie:
             return False
-        now, known = time.monotonic(), _hash(cookie)
+        now = time.monotonic()
         with self._lock:
-            if self._open.get(known, 0.0) <= now:
+            session = self._open.get(_hash(cookie))
+            if session is None or session.until <= now:
                 return False
-            self._open[known] = now + SESSION_SECONDS
+            session.until, session.used = now + SESSION_SECONDS, time.time()
             return True
 
     def admits_key(self, key: str) -> bool:
@@ -126,12 +167,8 @@ def _hash(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
 
 
-def _script_key(path: Path) -> str:
-    with suppress(OSError, UnicodeDecodeError):
-        path.chmod(0o600)
-        key = path.read_text(encoding="ascii").strip()
-        if len(key) >= _SHORTEST_KEY:  # a crash may have left the file empty, and nothing is no key
-            return key
+def _new_key(path: Path) -> str:
+    """Make the key for scripts anew: one that got about opens nothing after the next start."""
     key = secrets.token_urlsafe(32)
     write_whole(path, key.encode())
     return key

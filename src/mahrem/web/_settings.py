@@ -90,8 +90,9 @@ class ServeSettings:
 
     @property
     def memory(self) -> int:
-        """Bytes of memory a job may use."""
-        return self.job_memory or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        """Bytes of memory a job may use; by default all workers together leave a fifth to others."""
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return self.job_memory or machine * 4 // (5 * self.workers)
 
 
 def is_loopback(host: str) -> bool:
@@ -107,14 +108,22 @@ def is_loopback(host: str) -> bool:
 def read_password(path: Path) -> str:
     """Read a password that nobody else can read."""
     try:
-        mode = path.stat().st_mode
         password = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidParameter(
             f"password_file={path.name!r} cannot be read: {type(error).__name__}"
         ) from error
-    if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise InvalidParameter(f"password_file={path.name!r} can be read by others; run: chmod 600 {path}")
+    check_unread_by_others("password_file", path)
     if len(password) < _SHORTEST:
         raise InvalidParameter(f"password_file={path.name!r} must hold at least {_SHORTEST} characters")
     return password
+
+
+def check_unread_by_others(name: str, path: Path) -> None:
+    """Refuse a file with a secret that anybody else on this machine can read."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise InvalidParameter(f"{name}={path.name!r} cannot be read: {type(error).__name__}") from error
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise InvalidParameter(f"{name}={path.name!r} can be read by others; run: chmod 600 {path}")

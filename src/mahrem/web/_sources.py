@@ -13,7 +13,7 @@ from mahrem.web._bodies import FolderFiles
 from mahrem.web._errors import Refused
 from mahrem.web._models import Project, SourceFacts
 from mahrem.web._needs import needs_source
-from mahrem.web._orders import TablePlace
+from mahrem.web._orders import JobRequest, TablePlace
 from mahrem.web._settings import ServeSettings
 
 HEAD = 512  # bytes that show what a file is
@@ -102,6 +102,23 @@ def file_facts(
     return SourceFacts(
         kind="folder", label=file.name, size=size, folder=folder, path=path, table=table, query=query
     )
+
+
+def mark_of(source: SourceFacts, settings: ServeSettings) -> str:
+    """Give what tells the table of a source from every other that may come to lie in its place."""
+    asked = f"{source.table or ''}\n{source.query or ''}"
+    if source.kind == "database":
+        return f"{source.database}\n{asked}"
+    if source.kind != "folder":
+        return source.file or ""  # every file that is sent has a name of its own
+    facts = pick_file(settings, -1 if source.folder is None else source.folder, source.path or "")[0].stat()
+    return f"{facts.st_dev} {facts.st_ino} {facts.st_size} {facts.st_mtime_ns}\n{asked}"
+
+
+def refuse_another_table(project: Project, request: JobRequest, settings: ServeSettings) -> None:
+    """Refuse a job if the table is not the one that it was asked for."""
+    if request.source and request.source != mark_of(needs_source(project), settings):
+        raise Refused(409, "another_table")
 
 
 def list_files(settings: ServeSettings) -> Iterator[FolderFiles]:

@@ -134,14 +134,17 @@ class ProjectStore:
         finally:
             path.unlink(missing_ok=True)
 
-    def keep(self, project_id: str, file: IO[bytes], name: str) -> None:
-        """Give a received file its name."""
+    def keep(self, project_id: str, file: IO[bytes], name: str) -> str:
+        """Give a received file a name that no other had: a job that waits cannot meet another one there."""
         file.flush()
         with self._lock:
             folder = self.folder(project_id)
-            for old in folder.glob("source.*"):
+            for old in folder.glob("source*"):
                 old.unlink()
-            Path(file.name).rename(folder / name)
+            kept = Path(name)
+            own = f"{kept.stem}-{secrets.token_hex(8)}{kept.suffix}"
+            Path(file.name).rename(folder / own)
+        return own
 
     def job_folder(self, project: str, job: str) -> Path:
         """Make the folder of a job."""
@@ -168,7 +171,12 @@ def make_private(folder: Path) -> None:
 
 def now_words() -> str:
     """Give the time as people and programs read it."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return in_words(time.time())
+
+
+def in_words(seconds: float) -> str:
+    """Give a time in seconds since 1970 as people and programs read it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def _remove_raw(folder: Path) -> None:

@@ -58,8 +58,8 @@ async def receive_body(
         async for block in request.stream():
             sink.write(block)
         facts = sink.facts(_shown(name))
-        store.keep(project, file, facts.file or "source.csv")
-    return facts
+        kept = store.keep(project, file, facts.file or "source.csv")
+    return facts.model_copy(update={"file": kept})
 
 
 async def receive_form(
@@ -86,10 +86,11 @@ async def receive_form(
             parser = MultipartParser(options[b"boundary"], parts.callbacks())
             await _feed(parser, parts, request.stream())
             facts = parts.sink.facts(_shown(parts.sink.name))
-            store.keep(project, file, facts.file or "source.csv")
+            kept = store.keep(project, file, facts.file or "source.csv")
     except BaseException:
         store.remove(project)
         raise
+    facts = facts.model_copy(update={"file": kept})
     return project, facts, {name: text.decode("utf-8", "replace") for name, text in parts.fields.items()}
 
 

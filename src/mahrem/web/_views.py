@@ -74,6 +74,10 @@ def projects_page(house: House, message: ErrorDetail | None = None) -> ProjectsP
         databases=[database_label(uri) for uri in house.settings.databases],
         max_upload=house.settings.max_upload,
         keep_hours=house.settings.keep_hours,
+        troubles=[
+            ErrorDetail(**Refused(503, f"{what}_stuck", since=since).record)
+            for what, since in sorted(house.runner.troubles().items())
+        ],
     )
 
 
