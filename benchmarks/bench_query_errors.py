@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import opendp.prelude as opendp
@@ -39,7 +40,7 @@ def their_quantile(values: Floats, share: float, epsilon: float) -> Callable[[],
     space = (opendp.vector_domain(opendp.atom_domain(T=float, nan=False)), opendp.symmetric_distance())
     points = np.linspace(0, UPPER, POINTS).tolist()
 
-    def made(scale: float) -> opendp.Measurement:
+    def made(scale: float) -> Any:
         return opendp.m.make_private_quantile(
             *space, opendp.max_divergence(), candidates=points, alpha=share, scale=scale
         )

@@ -312,7 +312,7 @@ def test_an_unknown_method_and_an_unknown_option_are_refused() -> None:
         make_synthesiser("marginals", epsilon=1, delta=DELTA, colour="red")
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(9_108, 9), (32_561, 13), (14_612, 10), (3_174, 17)])
+@pytest.mark.parametrize(("rows", "columns"), [(9_108, 9), (3_174, 17)])
 def test_rounds_are_paid_for_only_where_counts_stand_out(rows: int, columns: int) -> None:
     """Below that the tree has all of the budget, and its noise is that of a plan without rounds."""
 

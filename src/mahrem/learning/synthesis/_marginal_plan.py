@@ -151,7 +151,7 @@ def _one_way_share(clear: float) -> float:
 
 def _tree_share(clear: float, columns: int) -> float:
     """Give the share of the tree in what is left: its tables are as many as the columns."""
-    return TREE + (1 - TREE) / (1 + (clear / columns / FEW) ** 1.5)
+    return TREE + (1 - TREE) / (1 + math.pow(clear / columns / FEW, 1.5))
 
 
 def _tables(clear: float, columns: int, rounds: int) -> tuple[int, ...]:
