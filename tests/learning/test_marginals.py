@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mahrem.dp import Ledger, NotPrivate, assert_dp
+from mahrem.dp import Ledger, NotPrivate, Relation, Unit, assert_dp
 from mahrem.errors import BudgetExceeded, Infeasible, InvalidParameter
 from mahrem.learning.synthesis import Marginals, SyntheticSchema, make_synthesiser
-from mahrem.learning.synthesis._marginal_plan import plan_marginals
+from mahrem.learning.synthesis._marginal_plan import MarginalPlan, plan_marginals
 
 FACTS: dict[str, Any] = {
     "age": {"lower": 0, "upper": 99},
@@ -310,3 +310,26 @@ def test_an_unknown_method_and_an_unknown_option_are_refused() -> None:
         make_synthesiser("magic", epsilon=1, delta=DELTA)
     with pytest.raises(InvalidParameter, match="does not know"):
         make_synthesiser("marginals", epsilon=1, delta=DELTA, colour="red")
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(9_108, 9), (3_174, 17)])
+def test_rounds_are_paid_for_only_where_counts_stand_out(rows: int, columns: int) -> None:
+    """Below that the tree has all of the budget, and its noise is that of a plan without rounds."""
+
+    def plan(epsilon: float, rounds: int) -> MarginalPlan:
+        return plan_marginals(
+            epsilon=epsilon,
+            delta=1e-6,
+            columns=columns,
+            relation=Relation.ADD_REMOVE,
+            unit=Unit(),
+            rows=rows,
+            rounds=rounds,
+        )
+
+    scarce, alone, ample = plan(0.1, 6), plan(0.1, 0), plan(10.0, 6)
+    assert scarce.rounds == ()
+    assert scarce.clique is not None
+    assert alone.clique is not None
+    assert scarce.clique.scale == alone.clique.scale
+    assert len(ample.rounds) == 6

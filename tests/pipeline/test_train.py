@@ -243,7 +243,7 @@ def test_settings_are_chosen_and_the_choice_is_paid_for(
 
 def test_a_network_starts_from_a_public_table_but_never_from_the_private_one(tmp_path: Path) -> None:
     table().write_csv(tmp_path / "private.csv")
-    table().reverse().head(ROWS - 100).write_csv(tmp_path / "public.csv")  # as if somebody had published it
+    table().tail(ROWS // 2).write_csv(tmp_path / "public.csv")  # as if somebody had published it
     ledger = mh.Ledger.create(
         tmp_path / "L", tmp_path / "private.csv", epsilon=5, delta=1e-5, rows=ROWS, columns=FACTS
     )
@@ -255,7 +255,11 @@ def test_a_network_starts_from_a_public_table_but_never_from_the_private_one(tmp
     spent = ledger.spent().epsilon
     copy = tmp_path / "copy.csv"
     copy.write_bytes((tmp_path / "private.csv").read_bytes())
-    for same in (tmp_path / "private.csv", copy):
+    other = table().sample(fraction=1.0, shuffle=True, seed=1)
+    other.tail(ROWS - 20).select("ill", "sex", "age").write_parquet(tmp_path / "copy.parquet")
+    other.with_columns(pl.col("age").cast(pl.Float64)).write_excel(tmp_path / "copy.xlsx")
+    forms = (tmp_path / "private.csv", copy, tmp_path / "copy.parquet", tmp_path / "copy.xlsx")
+    for same in (*forms, other, other.to_pandas(), other.to_arrow()):
         with pytest.raises(InvalidParameter, match="very table"):
             mh.train(tmp_path / "private.csv", **asked, warm_start=same)
     assert ledger.spent().epsilon == spent

@@ -10,7 +10,7 @@ from typing import Unpack
 from mahrem import check
 from mahrem.attacks.on_models import OneRunAudit
 from mahrem.dp import Ledger, open_privately
-from mahrem.errors import BudgetExceeded, InvalidInput, InvalidParameter, in_our_words, spelled
+from mahrem.errors import BudgetExceeded, InvalidParameter, in_our_words, spelled
 from mahrem.learning.private import PrivateNetwork, WarmStart
 from mahrem.learning.training import (
     TrainingKeywords,
@@ -117,8 +117,8 @@ def _fit(trained: TrainedModel, task: TrainingTask, source: object, reading: Rea
     opened = open_privately(source, task.ledger.facts, reading)
     check.columns_exist([*trained.inputs.features, *([] if target is None else [target])], opened.columns)
     task.ledger.refuse_other(source, reading, opened.columns)
-    _warm_up(trained, task, source)
     rows = TrainingRows.read(opened, trained.inputs, task)
+    _warm_up(trained, task, source, rows)
     result = fit_model(task, trained.estimator, trained.inputs, rows)
     trained.estimator, trained.metrics = result.model, result.metrics
     if task.settings.search is not None:
@@ -131,23 +131,16 @@ def _fit(trained: TrainedModel, task: TrainingTask, source: object, reading: Rea
         task.ledger.note_audit(what, claimed=trained.epsilon, at_least=at_least, **shown)
 
 
-def _warm_up(trained: TrainedModel, task: TrainingTask, source: object) -> None:
-    """Give a network its public examples; the table that the ledger protects is none."""
+def _warm_up(trained: TrainedModel, task: TrainingTask, source: object, private: TrainingRows) -> None:
+    """Give a network its public examples; the table that the ledger protects is none, in no form."""
     public = hold(task.settings.warm_start)
     if public is None:
         return
     opened = open_privately(public, task.ledger.facts)
-    same = public is source
-    if task.ledger.path is not None:
-        try:
-            task.ledger.refuse_other(public, Reading(), opened.columns)
-            same = True
-        except InvalidInput:
-            same = False
-    if same:
-        raise InvalidParameter("warm_start: it is the very table that the ledger protects")
     rows = TrainingRows.read(opened, trained.inputs, task)
     start = WarmStart(inputs=rows.numbers, targets=rows.labels)
+    if public is source or start.is_made_of(private.numbers, private.labels):
+        raise InvalidParameter("warm_start: it is the very table that the ledger protects")
     models = getattr(trained.estimator, "candidates", [trained.estimator])
     for model in models:
         model.start = start

@@ -27,12 +27,11 @@ from mahrem.dp.noise import (
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.learning.synthesis._clique_growth import SCALE
 
-ONE_WAY, SCARCE_ONE_WAY = (
-    0.1,
-    0.25,
-)  # share of the whole for columns; where counts hardly stand out it is more
-TREE, SCARCE_TREE = 0.3, 0.6  # share of the rest for the tree where rounds follow; the same
-SCARCE = 1_500  # rows over deviation of a single count at which shares are half way between
+ONE_WAY, SCARCE_ONE_WAY = 0.1, 0.25  # share of the whole for columns; more where counts hardly stand out
+SCARCE = 1_500  # rows over deviation of a single count at which that share is half way between
+TREE = 0.3  # share of the rest for the tree where rounds follow, if counts stand out well
+FEW = 80  # rows over deviation of a single count, for each column, at which that share is half way to all
+NO_ROUNDS = 70  # the same, below which the tree has all: noise would hide what a round could find
 SELECTION = 0.1  # share of a part for choosing what is counted
 FEWEST_ROUNDS = 3
 FEWER = 0.7  # times as many tables in each round as in the one before, so the last are counted best
@@ -123,7 +122,8 @@ def plan_marginals(
     exact = unit.rows == 1
     whole = 1 / gaussian_multiplier(epsilon, delta) if exact else math.sqrt(2 * rho_for(epsilon, delta))
     clear = (rows or ASSUMED_ROWS) * whole
-    tables = _tables(clear, columns, rounds if columns > 2 and not alone else 0)
+    worth = columns > 2 and not alone and clear >= NO_ROUNDS * columns
+    tables = _tables(clear, columns, rounds if worth else 0)
     split = _Split(
         epsilon=epsilon,
         delta=delta,
@@ -144,9 +144,14 @@ def plan_marginals(
     raise InvalidParameter(f"epsilon={epsilon:g}, delta={delta:g} cannot be split; take a larger delta")
 
 
-def _share(usual: float, scarce: float, clear: float) -> float:
-    """Give a share of the budget by how clearly counts stand out: rows over the deviation of one count."""
-    return usual + (scarce - usual) / (1 + clear / SCARCE)
+def _one_way_share(clear: float) -> float:
+    """Give the share of single columns by how clearly counts stand out: rows over the deviation of one."""
+    return ONE_WAY + (SCARCE_ONE_WAY - ONE_WAY) / (1 + clear / SCARCE)
+
+
+def _tree_share(clear: float, columns: int) -> float:
+    """Give the share of the tree in what is left: its tables are as many as the columns."""
+    return TREE + (1 - TREE) / (1 + math.pow(clear / columns / FEW, 1.5))
 
 
 def _tables(clear: float, columns: int, rounds: int) -> tuple[int, ...]:
@@ -187,14 +192,14 @@ class _Split:
     def at(self, whole: float) -> MarginalPlan:
         """Make the plan in which everything together is Gaussian noise of multiplier ``1 / whole``."""
         cliques, budget = 0 if self.alone else self.columns - 1, whole**2
-        first = _share(ONE_WAY, SCARCE_ONE_WAY, self.clear) if cliques else 1.0
+        first = _one_way_share(self.clear) if cliques else 1.0
         one_way = self._noise(budget * first, self.columns)
         events = [self._paid(one_way, self.columns)]
         selection = clique = None
         rounds = []
         if cliques:
             rest = budget * (1 - first)
-            part = rest * _share(TREE, SCARCE_TREE, self.clear) if self.tables else rest
+            part = rest * _tree_share(self.clear, self.columns) if self.tables else rest
             selection = self._selection(part * SELECTION, cliques, 2 * SCALE)
             clique = self._noise(part * (1 - SELECTION), cliques)
             events += [Repeated(selection.event, cliques), self._paid(clique, cliques)]
@@ -296,7 +301,7 @@ def refuse_too_little(
     def enough(budget: float, count: int) -> bool:
         spread = math.sqrt(global_sensitivity(0, 1, relation, unit, grouped=True, optional=True).l2_squared)
         single = gaussian_multiplier(budget, delta)
-        part = 1.0 if count == 1 else _share(ONE_WAY, SCARCE_ONE_WAY, about / single)
+        part = 1.0 if count == 1 else _one_way_share(about / single)
         deviation = spread * single * math.sqrt(count / part)
         return about / cells >= VISIBLE * deviation
 

@@ -43,7 +43,8 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
         width: Columns that a column of the tree hangs on at most, the target among them: 2 counts up to three
             together; 0 counts columns alone, and nothing that goes together is kept.
         groups: Groups of a column at most.
-        rounds: Rounds that look for tables the model describes worst; 0 leaves the tree as it is.
+        rounds: Rounds at most that look for tables the model describes worst; 0 leaves the tree as it is, and
+            so do public numbers that say noise would hide what a round could find.
 
     Guarantees:
         - ``(epsilon, delta)``-DP under the ledger's relation and unit; paid for before a value is looked at.
