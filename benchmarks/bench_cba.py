@@ -26,7 +26,7 @@ import _timing as timing
 import numpy as np
 import polars as pl
 
-from mahrem.arrays import cover_first, pack_bits
+from mahrem.arrays.mining import cover_first, pack_bits
 from mahrem.experiments._buyuktanir2022_runs import SETS
 from mahrem.federated.rules import ExactSettings, RulesCrowd, learn_exact
 from mahrem.federated.runs import split_rows

@@ -110,14 +110,8 @@ def steps(repeats: int, batch: int = 256) -> list[Row]:
     from opacus import PrivacyEngine
     from torch.nn.functional import cross_entropy
 
-    from mahrem.learning.private import (
-        NETWORKS,
-        Compute,
-        PrivateSteps,
-        StepExamples,
-        TrainingPlan,
-        new_stream,
-    )
+    from mahrem.learning.private import NETWORKS, TrainingPlan, new_stream
+    from mahrem.learning.private.steps import Compute, PrivateSteps, StepExamples
 
     rows = 10_000
     images, labels = torch.rand(rows, 1, 28, 28), torch.randint(0, 10, (rows,))

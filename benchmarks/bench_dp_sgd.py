@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from mahrem.learning.private._descent import Augmentation, Compute, Descent
-from mahrem.learning.private._private_steps import PrivateSteps, StepExamples
-from mahrem.learning.private._scattering import CHANNELS, scattering_layer
 from mahrem.learning.private._secret_stream import new_stream
-from mahrem.learning.private._training_plan import TrainingPlan
+from mahrem.learning.private.networks._scattering import CHANNELS, scattering_layer
+from mahrem.learning.private.steps._descent import Augmentation, Compute, Descent
+from mahrem.learning.private.steps._plan import TrainingPlan
+from mahrem.learning.private.steps._private_steps import PrivateSteps, StepExamples
 
 ROWS, KEPT = 60_000, 10_000
 PLANS = Path(__file__).with_name("dp_sgd_plans.json")

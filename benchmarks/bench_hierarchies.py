@@ -16,7 +16,7 @@ import _timing as timing
 import numpy as np
 from _points import TREE, K
 
-from mahrem.arrays import class_extremes
+from mahrem.arrays.cutting import class_extremes
 from mahrem.models import DistinctDiversity, KAnonymity
 from mahrem.partition import Admission, Mondrian, Partition
 from mahrem.table import Hierarchy, Values

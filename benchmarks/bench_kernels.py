@@ -26,7 +26,7 @@ ROWS = 30_000
 
 def cases() -> dict[str, Callable[[], Any]]:
     """What is measured, each a call that gives arrays."""
-    from mahrem import arrays
+    from mahrem.arrays import averaging, cutting, mining, sketching, tiling
 
     rng = np.random.default_rng(0)
     points = rng.random((ROWS, 5))
@@ -35,54 +35,54 @@ def cases() -> dict[str, Callable[[], Any]]:
     offsets = np.arange(0, ROWS + 1, 10)
     rows = rng.permutation(ROWS).astype(np.int32)
     scale, category = np.ones(5), np.zeros(5, np.bool_)
-    vantage = arrays.Vantage(0, 3.0, scale, category, far=True, share=0.5, seed=np.uint64(0), minimum=5)
+    vantage = averaging.Vantage(0, 3.0, scale, category, far=True, share=0.5, seed=np.uint64(0), minimum=5)
     groups = np.arange(4_000) // 8
     items = rng.integers(0, 4, (ROWS, 6)).astype(np.int32) + 4 * np.arange(6, dtype=np.int32)
     target = rng.integers(0, 2, ROWS)
-    table, places = arrays.pack_bits(items, 24, target, 2), np.repeat(np.arange(6, dtype=np.int32), 4)
-    effort = arrays.Effort(3, swaps=True, reach=2.0)
+    table, places = mining.pack_bits(items, 24, target, 2), np.repeat(np.arange(6, dtype=np.int32), 4)
+    effort = tiling.Effort(3, swaps=True, reach=2.0)
 
     def rounds() -> Any:
-        with arrays.Rounds(points, 5) as going:
+        with cutting.Rounds(points, 5) as going:
             while len((proposed := going.propose())[0]):
                 going.decide(np.ones(len(proposed[1]) - 1, np.bool_))
             return going.result().labels
 
     def lloyd() -> Any:
         columns, found = np.ascontiguousarray(few[:100].T), np.empty(len(few), np.int64)
-        arrays.lloyd(few, columns, 10, found)
+        averaging.lloyd(few, columns, 10, found)
         return found
 
     def improve() -> Any:
         found = groups.copy()
-        return arrays.improve(few, found, 4, 4, 20), found
+        return averaging.improve(few, found, 4, 4, 20), found
 
     def polish() -> Any:
         found = groups.copy()
-        arrays.polish(few, found, 4, 2, 50, 0)
+        averaging.polish(few, found, 4, 2, 50, 0)
         return found
 
-    by_label = arrays.rows_by_label(labels, ROWS // 10)
+    by_label = tiling.rows_by_label(labels, ROWS // 10)
     return {
-        "grow strict": lambda: arrays.grow(points, 5, threads=1).labels,
-        "grow relaxed": lambda: arrays.grow(points, 5, strict=False, threads=1).labels,
-        "grow in gaps": lambda: arrays.grow(points, 5, rule=2, threads=1).labels,
+        "grow strict": lambda: cutting.grow(points, 5, threads=1).labels,
+        "grow relaxed": lambda: cutting.grow(points, 5, strict=False, threads=1).labels,
+        "grow in gaps": lambda: cutting.grow(points, 5, rule=2, threads=1).labels,
         "rounds": rounds,
-        "balls": lambda: arrays.grow_balls(points, vantage),
-        "class extremes": lambda: arrays.class_extremes(points[:, 0].copy(), labels, ROWS // 10),
-        "triplets": lambda: arrays.triplets(codes, rows, offsets, 40, threads=1),
-        "mosaic NCP": lambda: arrays.lay_mosaic(few, 5, tile=512, rounds=2, effort=effort)[0],
-        "mosaic SSE": lambda: arrays.lay_mosaic(few, 5, tile=512, rounds=2, effort=effort, objective=1)[0],
-        "outlier factors": lambda: arrays.local_outlier_factors(points, *by_label, 5),
-        "swap rows": lambda: arrays.swap_rows(few, groups.copy(), 500),
-        "mdav": lambda: arrays.mdav_groups(few, 5),
-        "v-mdav": lambda: arrays.extended_groups(few[:2_000].copy(), 5, 0.2),
+        "balls": lambda: averaging.grow_balls(points, vantage),
+        "class extremes": lambda: cutting.class_extremes(points[:, 0].copy(), labels, ROWS // 10),
+        "triplets": lambda: cutting.triplets(codes, rows, offsets, 40, threads=1),
+        "mosaic NCP": lambda: tiling.lay_mosaic(few, 5, tile=512, rounds=2, effort=effort)[0],
+        "mosaic SSE": lambda: tiling.lay_mosaic(few, 5, tile=512, rounds=2, effort=effort, objective=1)[0],
+        "outlier factors": lambda: tiling.local_outlier_factors(points, *by_label, 5),
+        "swap rows": lambda: tiling.swap_rows(few, groups.copy(), 500),
+        "mdav": lambda: averaging.mdav_groups(few, 5),
+        "v-mdav": lambda: averaging.extended_groups(few[:2_000].copy(), 5, 0.2),
         "lloyd": lloyd,
         "improve": improve,
         "polish": polish,
-        "eclat": lambda: arrays.eclat_sets(table, places, 300, 4),
-        "fp-growth": lambda: arrays.fp_growth_sets(items, target, table, 300, 4),
-        "hash texts": lambda: arrays.hash_texts(
+        "eclat": lambda: mining.eclat_sets(table, places, 300, 4),
+        "fp-growth": lambda: mining.fp_growth_sets(items, target, table, 300, 4),
+        "hash texts": lambda: sketching.hash_texts(
             points.view(np.uint8).ravel(), np.arange(0, points.nbytes + 1, 8), np.arange(2, dtype=np.uint64)
         ),
     }

@@ -23,7 +23,7 @@ import _timing as timing
 import numpy as np
 from _points import COLUMNS, TREE, K, adult, uniform
 
-from mahrem.arrays import local_outlier_factors
+from mahrem.arrays.tiling import local_outlier_factors
 from mahrem.metrics import information_loss, standardised
 from mahrem.models import KAnonymity
 from mahrem.partition import Admission, Mdav, Mondrian, Mosaic, Partitioner, UtilityAware

@@ -17,7 +17,7 @@ import _timing as timing
 import numpy as np
 from _points import TREE, K, adult, uniform
 
-from mahrem import arrays
+from mahrem.arrays import cutting, tiling
 from mahrem.models import KAnonymity
 from mahrem.partition import Admission, Mondrian, Mosaic
 from mahrem.types import Labels, Points
@@ -42,7 +42,7 @@ def admission(rows: int, k: int = K) -> Admission:
 def gcp_sum(points: Points, labels: Labels, classes: int) -> float:
     widths = np.zeros(classes)
     for column in points.T:
-        low, high, _ = arrays.class_extremes(column, labels, classes)
+        low, high, _ = cutting.class_extremes(column, labels, classes)
         widths += high - low
     return float((np.bincount(labels, minlength=classes) * widths).sum())
 
@@ -120,7 +120,7 @@ def ablation(case: str, points: Points, k: int, tile: int, rounds: int) -> list[
     runs += [("rounds without dissolving", rounds, (2, True, 0.0))]
     for name, turns, effort in runs:
         seconds, (labels, classes) = timed(
-            partial(arrays.lay_mosaic, points, k, tile=tile, rounds=turns, effort=arrays.Effort(*effort))
+            partial(tiling.lay_mosaic, points, k, tile=tile, rounds=turns, effort=tiling.Effort(*effort))
         )
         loss = gcp_sum(points, labels, classes)
         rows.append({"case": f"{case} k={k}", "part": name, "gcp_sum": loss, "seconds": seconds})

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from _points import adult_frame
 
-from mahrem import arrays
+from mahrem.arrays import cutting
 from mahrem.models import KAnonymity
 from mahrem.partition import Admission, Mondrian, Mosaic
 from mahrem.table import Hierarchy
@@ -136,7 +136,7 @@ def gcp_sum(points: Points, labels: Labels, classes: int) -> float:
     """Sum the penalties of all cells: widths of age, shares of nodes."""
     penalties = np.zeros(classes)
     for column, tree in enumerate(hierarchies()):
-        low, high, _ = arrays.class_extremes(points[:, column].copy(), labels, classes)
+        low, high, _ = cutting.class_extremes(points[:, column].copy(), labels, classes)
         if tree is None:
             penalties += high - low
             continue

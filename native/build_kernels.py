@@ -46,7 +46,7 @@ SUFFIX = ".pyd" if os.name == "nt" else ".abi3.so"
 class Variant(NamedTuple):
     """One kernel for one combination of types."""
 
-    name: str  # as in "_grow.grow_segment"
+    name: str  # as in "cutting._grow.grow_segment"
     function: FunctionType
     types: tuple[
         Any, ...
@@ -60,9 +60,9 @@ def kernels() -> list[tuple[str, FunctionType]]:
     Dispatcher.enable_caching = lambda _: None  # a cache knows one file at a time: what it keeps may be stale
     from mahrem.arrays import _kernel
 
-    for path in sorted(SOURCES.glob("_*.py")):
-        if path.stem not in {"__init__", "__main__", "_kernel"}:
-            importlib.import_module(f"mahrem.arrays.{path.stem}")
+    for path in sorted(SOURCES.rglob("_[!_]*.py")):
+        if path.stem != "_kernel":
+            importlib.import_module(".".join(path.relative_to(ROOT / "src").with_suffix("").parts))
     return sorted(_kernel.MARKED, key=lambda one: one[0])
 
 

@@ -22,9 +22,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mahrem
-from mahrem.arrays import _kernel, hash_texts, mdav_groups, squared_error
-from mahrem.arrays._groups import reduce_extremes
-from mahrem.arrays._grow import grow_segment
+from mahrem.arrays import _kernel
+from mahrem.arrays.averaging import mdav_groups, squared_error
+from mahrem.arrays.cutting._groups import reduce_extremes
+from mahrem.arrays.cutting._grow import grow_segment
+from mahrem.arrays.sketching import hash_texts
 
 HOUSE = Path(mahrem.__file__).parent
 LIBRARY = _kernel._way()[1]
@@ -36,11 +38,11 @@ needs_built = pytest.mark.skipif(not BUILT and not os.environ.get("CI"), reason=
 
 def kernels() -> dict[str, Any]:
     """Every built kernel by name, found where the house keeps it."""
-    for path in sorted((HOUSE / "arrays").glob("_[!_]*.py")):
-        __import__(f"mahrem.arrays.{path.stem}")
+    for path in sorted((HOUSE / "arrays").rglob("_[!_]*.py")):
+        __import__(".".join(path.relative_to(HOUSE.parent).with_suffix("").parts))
     found = {}
     for name, module in list(sys.modules.items()):
-        if name.startswith("mahrem.arrays._"):
+        if name.startswith("mahrem.arrays."):
             found |= {one.__name__: one for one in vars(module).values() if type(one).__name__ == "Kernel"}
     return found
 
@@ -273,7 +275,7 @@ def probe(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 SMALL = """
 import numpy as np
-from mahrem.arrays import class_extremes
+from mahrem.arrays.cutting import class_extremes
 from mahrem.arrays._kernel import kernels_in_use
 print(kernels_in_use(), *map(list, class_extremes(np.array([1.0, 5.0, np.nan]), np.zeros(3, np.int64), 1)))
 """
@@ -372,17 +374,19 @@ def marked(path: Path) -> dict[str, str]:
 
 def test_nothing_but_kernels_calls_what_is_inner() -> None:
     """Where kernels are built, an inner function is plain Python: calling it would be slow without a word."""
-    files = sorted((HOUSE / "arrays").glob("_[!_]*.py"))
-    homes = {path.stem: marked(path) for path in files}
+    files = sorted((HOUSE / "arrays").rglob("_[!_]*.py"))
+    homes = {path: marked(path) for path in files}
     for path in files:
         tree = ast.parse(path.read_text())
-        inner = {name for name, word in homes[path.stem].items() if word != "kernel"}
+        inner = {name for name, word in homes[path].items() if word != "kernel"}
         for node in tree.body:
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mahrem.arrays._"):
-                there = homes.get(node.module.rpartition(".")[2], {})
-                inner |= {one.name for one in node.names if there.get(one.name, "kernel") != "kernel"}
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mahrem.arrays"):
+                where = HOUSE.parent.joinpath(*node.module.split("."))  # a module, or a room's door
+                there = [homes[home] for home in files if where in {home.with_suffix(""), home.parent}]
+                kinds = {name: word for words in there for name, word in words.items()}
+                inner |= {one.name for one in node.names if kinds.get(one.name, "kernel") != "kernel"}
         for node in tree.body:
-            if isinstance(node, ast.FunctionDef) and node.name in homes[path.stem]:
+            if isinstance(node, ast.FunctionDef) and node.name in homes[path]:
                 continue
             used = {
                 one.id

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem import arrays
+from mahrem.arrays import cutting
 
 QUESTIONS, COLUMNS = 3, 2
 PLACES = st.one_of(st.just(-1.0), st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.floats(0, 1))
@@ -37,7 +37,7 @@ def test_rows_extremes_and_bins_are_those_of_counting_one_by_one(
         edges[column, : len(distinct)] = distinct
     low, high = sorted(bracket)
     nodes = np.array([dice.randrange(QUESTIONS + 1) for _ in rows], np.int64)  # type: ignore[attr-defined]
-    asked = arrays.Asked(
+    asked = cutting.Asked(
         of_node=np.array([0, 1, 2, -1]),
         column=np.array([0, -1, 1]),
         low=np.array([low, np.inf, low]),
@@ -46,17 +46,17 @@ def test_rows_extremes_and_bins_are_those_of_counting_one_by_one(
         first=np.zeros((QUESTIONS, COLUMNS), np.int64),
         width=np.full((QUESTIONS, COLUMNS), edges.shape[1]),
     )
-    shape = (QUESTIONS, arrays.SIDES, COLUMNS)
-    found = arrays.Tally(
+    shape = (QUESTIONS, cutting.SIDES, COLUMNS)
+    found = cutting.Tally(
         np.zeros(shape[:2], np.int64),
         np.full(shape, np.inf),
         np.full(shape, -np.inf),
         np.zeros((*shape, bins), np.int32),
     )
     side = np.empty(len(points), np.int8)
-    undecided = arrays.tally(points, nodes, asked, edges, found, side)
+    undecided = cutting.tally(points, nodes, asked, edges, found, side)
 
-    expected = arrays.Tally(
+    expected = cutting.Tally(
         np.zeros_like(found.rows),
         np.full(shape, np.inf),
         np.full(shape, -np.inf),

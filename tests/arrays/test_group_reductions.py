@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem import arrays
+from mahrem.arrays import cutting
 
 
 @given(
@@ -30,7 +31,7 @@ def test_triplets_are_what_counting_by_hand_gives(
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     rows = rng.permutation(int(offsets[-1]) + 3)[: offsets[-1]].astype(np.int32)
     codes = rng.integers(-1, size, int(offsets[-1]) + 3).astype(np.int8 if small and size < 128 else np.int32)
-    group, value, count = arrays.triplets(codes, rows, offsets, size)
+    group, value, count = cutting.triplets(codes, rows, offsets, size)
     expected = []
     for number, (start, stop) in enumerate(itertools.pairwise(offsets)):
         met = Counter(codes[rows[start:stop]].tolist())
@@ -44,9 +45,9 @@ def test_triplets_do_not_depend_on_threads(size: int) -> None:
     codes = rng.integers(-1, size, 50_000).astype(np.int32)
     rows = rng.permutation(50_000).astype(np.int32)
     offsets = np.concatenate([[0], np.sort(rng.integers(0, 50_001, 700)), [50_000]])
-    once = arrays.triplets(codes, rows, offsets, size, threads=1)
+    once = cutting.triplets(codes, rows, offsets, size, threads=1)
     for threads in (2, 5):
-        again = arrays.triplets(codes, rows, offsets, size, threads=threads)
+        again = cutting.triplets(codes, rows, offsets, size, threads=threads)
         assert all((a == b).all() for a, b in zip(once, again, strict=True))
     assert once[2].sum() == (codes >= 0).sum()
 
@@ -56,11 +57,11 @@ def test_arrays_that_may_only_be_read_or_lie_apart_do_as_well() -> None:
     positions, labels = np.array([3.0, 1.0, 2.0]), np.zeros(3, np.int64)
     for array in (codes, positions, labels):
         array.flags.writeable = False
-    _, value, count = arrays.triplets(codes, np.arange(3, dtype=np.int32), np.array([0, 3]), 2)
+    _, value, count = cutting.triplets(codes, np.arange(3, dtype=np.int32), np.array([0, 3]), 2)
     assert (value.tolist(), count.tolist()) == ([0, 1], [1, 2])
-    low, high, _ = arrays.class_extremes(positions, labels, 1)
+    low, high, _ = cutting.class_extremes(positions, labels, 1)
     assert (low[0], high[0]) == (1.0, 3.0)
-    assert arrays.grow(np.broadcast_to(positions[:, None], (3, 2)), 1).classes == 3
+    assert cutting.grow(np.broadcast_to(positions[:, None], (3, 2)), 1).classes == 3
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 12))
@@ -87,7 +88,7 @@ def test_an_error_in_a_thread_comes_out() -> None:
 
 def test_triplets_of_nothing_are_nothing() -> None:
     none = np.zeros(0, np.int32)
-    group, value, count = arrays.triplets(none, none, np.zeros(1, np.int64), 4)
+    group, value, count = cutting.triplets(none, none, np.zeros(1, np.int64), 4)
     assert len(group) == len(value) == len(count) == 0
 
 
@@ -101,7 +102,7 @@ def test_triplets_of_nothing_are_nothing() -> None:
 def test_class_extremes_are_those_of_each_class_alone(rows: list[tuple[float, int]]) -> None:
     positions = np.array([position for position, _ in rows], np.float64)
     labels = np.array([label for _, label in rows], np.int64)
-    low, high, missing = arrays.class_extremes(positions, labels, 5)
+    low, high, missing = cutting.class_extremes(positions, labels, 5)
     for group in range(5):
         inside = [position for position, label in rows if label == group]
         known = [position for position in inside if not np.isnan(position)]

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.arrays import Trees, class_tiles, merge_in_tiles, plant, seated
-from mahrem.arrays import _mosaic_trees as mosaic_trees
-from mahrem.arrays._mosaic_classes import NCP, SSE, Tile, absorb, additions, exchanges, open_tile, refresh
-from mahrem.arrays._mosaic_growth import grow_classes
-from mahrem.arrays._mosaic_repair import fill_tile, repair
-from mahrem.arrays._mosaic_tiles import record_tiles
-from mahrem.arrays._mosaic_trees import no_trees, wide
+from mahrem.arrays.tiling import Trees, class_tiles, merge_in_tiles, plant, seated
+from mahrem.arrays.tiling import _trees as mosaic_trees
+from mahrem.arrays.tiling._classes import NCP, SSE, Tile, absorb, additions, exchanges, open_tile, refresh
+from mahrem.arrays.tiling._growth import grow_classes
+from mahrem.arrays.tiling._repair import fill_tile, repair
+from mahrem.arrays.tiling._tiles import record_tiles
+from mahrem.arrays.tiling._trees import no_trees, wide
 from mahrem.partition._forest import forest_of
 from mahrem.table import Hierarchy
 from mahrem.types import Labels, Points

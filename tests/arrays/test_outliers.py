@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem import arrays
+from mahrem.arrays import cutting, tiling
 from mahrem.types import Floats, Offsets, Points, Rows
 
 TIGHTEST, LOF, DISTANCE, KNN = range(4)
@@ -41,7 +41,7 @@ def test_factors_are_those_of_the_definition_in_every_group(
     points = rng.random((rows, columns))
     points[rows // 2 :] = points[: rows - rows // 2] if seed % 3 == 0 else points[rows // 2 :]  # doubles
     order, offsets = groups_of(rng, rows, 20)
-    scores = arrays.local_outlier_factors(points, order, offsets, neighbours)
+    scores = tiling.local_outlier_factors(points, order, offsets, neighbours)
     for start, stop in pairwise(offsets):
         expected = factors_by_hand(points[order[start:stop]], neighbours)
         assert scores[start:stop] == pytest.approx(expected, rel=1e-6)
@@ -49,14 +49,14 @@ def test_factors_are_those_of_the_definition_in_every_group(
 
 def test_a_lone_record_and_equal_records_are_normal() -> None:
     rows, offsets = np.arange(6, dtype=np.int32), np.array([0, 1, 6])
-    assert arrays.local_outlier_factors(np.zeros((6, 2)), rows, offsets, 4) == pytest.approx(1.0)
+    assert tiling.local_outlier_factors(np.zeros((6, 2)), rows, offsets, 4) == pytest.approx(1.0)
 
 
 def test_threads_do_not_change_factors() -> None:
     points = np.random.default_rng(0).random((20_000, 3))
     rows, offsets = np.arange(20_000, dtype=np.int32), np.arange(0, 20_001, 8)
-    once = arrays.local_outlier_factors(points, rows, offsets, 4, threads=1)
-    assert (arrays.local_outlier_factors(points, rows, offsets, 4, threads=3) == once).all()
+    once = tiling.local_outlier_factors(points, rows, offsets, 4, threads=1)
+    assert (tiling.local_outlier_factors(points, rows, offsets, 4, threads=3) == once).all()
 
 
 def references_by_hand(part: Points, k: int, rule: int, neighbours: int) -> list[int]:
@@ -86,7 +86,7 @@ def test_normal_records_are_the_reference_and_its_nearest(
     points = rng.random((rows, 3))
     order, offsets = groups_of(rng, rows, 12)
     before, neighbours = order.copy(), max(1, k - 1)
-    widths = arrays.normals_first(points, order, offsets, k, rule=rule, neighbours=neighbours, sort=sort)
+    widths = tiling.normals_first(points, order, offsets, k, rule=rule, neighbours=neighbours, sort=sort)
     for part, (start, stop) in enumerate(pairwise(offsets)):
         old, new = points[before[start:stop]], points[order[start:stop]]
         taken = min(k, len(old))
@@ -110,7 +110,7 @@ def test_large_parts_and_equal_records_simply_work(rule: int) -> None:
     points = np.round(np.random.default_rng(1).random((3000, 2)), 1)
     points[1000:2000] = 0.5
     rows, offsets = np.arange(3000, dtype=np.int32), np.array([0, 1000, 2000, 3000])
-    widths = arrays.normals_first(points, rows, offsets, 5, rule=rule, neighbours=4)
+    widths = tiling.normals_first(points, rows, offsets, 5, rule=rule, neighbours=4)
     assert sorted(rows) == list(range(3000))
     assert (widths[:, 0] <= widths[:, 1]).all()
     assert widths[1].tolist() == [0.0, 0.0]
@@ -120,7 +120,7 @@ def test_large_parts_and_equal_records_simply_work(rule: int) -> None:
 @settings(max_examples=25, deadline=None)
 def test_rows_lie_one_class_after_the_other(seed: int, rows: int, classes: int) -> None:
     labels = np.random.default_rng(seed).integers(-1, classes, rows)
-    order, offsets = arrays.rows_by_label(labels, classes)
+    order, offsets = tiling.rows_by_label(labels, classes)
     for label in range(classes):
         assert order[offsets[label] : offsets[label + 1]].tolist() == np.flatnonzero(labels == label).tolist()
 
@@ -130,7 +130,7 @@ def test_rows_lie_one_class_after_the_other(seed: int, rows: int, classes: int) 
 def test_leftovers_form_classes_of_k_and_one_with_the_rest(seed: int, rows: int, k: int, kinds: int) -> None:
     points = np.random.default_rng(seed).integers(0, kinds, (rows, 2)) / kinds
     labels = np.full(rows, -1, np.int64)
-    classes = arrays.group_nearest(points, k, labels)
+    classes = cutting.group_nearest(points, k, labels)
     sizes = np.bincount(labels, minlength=classes)
     assert classes == max(1, rows // k)
     assert labels.min() == 0
@@ -141,7 +141,7 @@ def test_leftovers_form_classes_of_k_and_one_with_the_rest(seed: int, rows: int,
 def test_far_groups_are_found_nearest_first() -> None:
     points = np.array([[0.0], [0.5], [1.0], [0.01], [0.51], [0.99]])
     labels = np.empty(6, np.int64)
-    assert arrays.group_nearest(points, 2, labels) == 3
+    assert cutting.group_nearest(points, 2, labels) == 3
     assert labels[0] == labels[3]
     assert labels[1] == labels[4]
     assert labels[2] == labels[5]
@@ -151,7 +151,7 @@ def test_a_leftover_joins_the_class_that_grows_least() -> None:
     points = np.array([[0.0, 0.0], [0.4, 0.0], [1.0, 1.0], [0.6, 0.0]])
     low, high = np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[0.4, 0.0], [1.0, 1.0]])
     labels = np.array([0, 0, 1, -1])
-    arrays.join_least(points, np.array([3], np.int32), low, high, labels)
+    cutting.join_least(points, np.array([3], np.int32), low, high, labels)
     assert labels.tolist() == [0, 0, 1, 0]
     assert high[0].tolist() == [0.6, 0.0]
 
@@ -167,7 +167,7 @@ def test_swaps_keep_sizes_and_never_widen_the_classes(seed: int, classes: int, k
     rng = np.random.default_rng(seed)
     points = rng.random((classes * k, 2))
     labels = rng.permutation(np.repeat(np.arange(classes), k))
-    swapped, tiles = arrays.swap_rows(points, labels, classes)
+    swapped, tiles = tiling.swap_rows(points, labels, classes)
     assert (np.bincount(swapped) == k).all()
     assert (tiles[swapped] == tiles[labels]).all()
     assert spread_of(points, swapped) <= spread_of(points, labels) + 1e-9
@@ -175,5 +175,5 @@ def test_swaps_keep_sizes_and_never_widen_the_classes(seed: int, classes: int, k
 
 def test_two_mixed_up_classes_are_sorted_out() -> None:
     points = np.array([[0.0], [0.1], [0.9], [1.0]])
-    swapped, _ = arrays.swap_rows(points, np.array([0, 1, 0, 1]), 2)
+    swapped, _ = tiling.swap_rows(points, np.array([0, 1, 0, 1]), 2)
     assert swapped[0] == swapped[1] != swapped[2] == swapped[3]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.arrays import redraw_cells, round_weights
+from mahrem.arrays.counting import redraw_cells, round_weights
 from mahrem.learning.synthesis._population import Layout
 from mahrem.types import Floats, Integers
 

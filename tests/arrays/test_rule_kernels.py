@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.arrays import (
+from mahrem.arrays.mining import (
     apriori_sets,
     count_sets,
     cover_first,

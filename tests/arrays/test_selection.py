@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.arrays._layout import lay_out
-from mahrem.arrays._select import nth
+from mahrem.arrays.cutting._layout import lay_out
+from mahrem.arrays.cutting._select import nth
 from mahrem.errors import InvalidInput
 
 

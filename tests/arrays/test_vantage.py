@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.arrays import Vantage, grow_balls
-from mahrem.arrays._vantage import draw, measure_from
+from mahrem.arrays.averaging import Vantage, grow_balls
+from mahrem.arrays.averaging._vantage import draw, measure_from
 from mahrem.errors import InvalidInput
 from mahrem.types import Floats, Labels, Points
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.arrays import NO_TEXT, hashes_and_shapes
+from mahrem.arrays.sketching import NO_TEXT, hashes_and_shapes
 from mahrem.contents import TableSketch, look_into, merge_sketches, sketch_table
 from mahrem.contents import _sketch as sketching
 from mahrem.release import Policy, find_doubts

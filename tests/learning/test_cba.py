@@ -142,7 +142,7 @@ def test_cba_is_cba_written_out_slowly_with_every_miner_and_cover(
 @settings(max_examples=30, deadline=None)
 @given(labelled())
 def test_rules_that_are_outdone_are_never_kept(drawn: tuple[pl.DataFrame, list[str]]) -> None:
-    from mahrem.arrays import cover_first, eclat_sets, pack_bits
+    from mahrem.arrays.mining import cover_first, eclat_sets, pack_bits
     from mahrem.learning.rules import learn_items, number_classes
 
     cells, target = drawn

@@ -15,7 +15,7 @@ from hypothesis import strategies as st  # noqa: E402
 
 from gradients_by_hand import clipped_by_hand  # noqa: E402
 from mahrem.errors import InvalidParameter  # noqa: E402
-from mahrem.learning.private import ClippedSums, refuse_mixing  # noqa: E402
+from mahrem.learning.private.steps import ClippedSums, refuse_mixing  # noqa: E402
 
 torch.set_num_threads(1)
 nn = torch.nn

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from mahrem.dp import Ledger, Relation, assert_dp
 from mahrem.dp.accounting import rho_for
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning.private import FunctionalLinear, FunctionalLogistic, PolynomialLastLayer, clip_rows
-from mahrem.learning.private._quadratic import (
+from mahrem.learning.private import FunctionalLinear, FunctionalLogistic, PolynomialLastLayer
+from mahrem.learning.private.inputs import clip_rows
+from mahrem.learning.private.regressions._quadratic import (
     BITS,
     QuadraticPlan,
     quadratic_sensitivity,

@@ -18,12 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-import mahrem.learning.private._private_linear as linear
+import mahrem.learning.private.regressions._private_linear as linear
 from mahrem.dp import Ledger, Relation, assert_dp
 from mahrem.dp.accounting import composed_cost, gaussian_delta, gaussian_multiplier
 from mahrem.errors import BudgetExceeded, InvalidParameter
-from mahrem.learning.private import ObjectivePerturbation, OutputPerturbation, clip_rows
-from mahrem.learning.private._convex import (
+from mahrem.learning.private import ObjectivePerturbation, OutputPerturbation
+from mahrem.learning.private.inputs import clip_rows
+from mahrem.learning.private.regressions._convex import (
     LOGISTIC,
     HuberHinge,
     MarginLoss,
@@ -31,9 +32,13 @@ from mahrem.learning.private._convex import (
     minimise,
     proven_minimum,
 )
-from mahrem.learning.private._objective_analysis import objective_delta, objective_rdp
-from mahrem.learning.private._objective_perturbation import RELEASE, ObjectivePlan, objective_perturbation
-from mahrem.learning.private._private_margin import MarginProblem
+from mahrem.learning.private.regressions._objective_analysis import objective_delta, objective_rdp
+from mahrem.learning.private.regressions._objective_perturbation import (
+    RELEASE,
+    ObjectivePlan,
+    objective_perturbation,
+)
+from mahrem.learning.private.regressions._private_margin import MarginProblem
 from mahrem.types import Floats
 
 HINGE = HuberHinge()

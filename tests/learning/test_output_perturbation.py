@@ -14,11 +14,12 @@ from scipy import stats
 from mahrem.dp import Ledger, Relation, assert_dp
 from mahrem.dp.accounting import rho_for
 from mahrem.errors import BudgetExceeded, InvalidParameter
-from mahrem.learning.private import OutputPerturbation, clip_rows
-from mahrem.learning.private._convex import LOGISTIC, Objective, minimise
-from mahrem.learning.private._grid_release import gamma_vector, grid_noise, grid_release
-from mahrem.learning.private._output_perturbation import OutputPlan, output_perturbation
-from mahrem.learning.private._private_margin import MarginProblem
+from mahrem.learning.private import OutputPerturbation
+from mahrem.learning.private.inputs import clip_rows
+from mahrem.learning.private.regressions._convex import LOGISTIC, Objective, minimise
+from mahrem.learning.private.regressions._grid_release import gamma_vector, grid_noise, grid_release
+from mahrem.learning.private.regressions._output_perturbation import OutputPlan, output_perturbation
+from mahrem.learning.private.regressions._private_margin import MarginProblem
 from mahrem.types import Floats
 
 ALARM = 1e-7

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mahrem as mh
-from mahrem.arrays import add_within_budgets
+from mahrem.arrays.counting import add_within_budgets
 from mahrem.dp import Ledger, Relation, Tape, listening
 from mahrem.dp.accounting import epsilon_of
 from mahrem.errors import BudgetExceeded, InvalidInput, InvalidParameter
-from mahrem.learning.private import BoostingPlan, PrivateBoosting, PrivateBoostingRegressor, _private_boosting
-from mahrem.learning.private._boosting_plan import FINE
+from mahrem.learning.private import BoostingPlan, PrivateBoosting, PrivateBoostingRegressor
+from mahrem.learning.private.boosting import _private_boosting
+from mahrem.learning.private.boosting._plan import FINE
 
 ODD = (math.nan, math.inf, -math.inf, 1e300, -3.0, 0.5)
 COLUMNS = {

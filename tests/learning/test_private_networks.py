@@ -21,13 +21,13 @@ from mahrem.dp import Ledger  # noqa: E402 - after the extra was found
 from mahrem.errors import BudgetExceeded, InvalidParameter, Tampered  # noqa: E402
 from mahrem.learning.private import (  # noqa: E402
     Augmentation,
-    Descent,
     PrivateAutoencoder,
     PrivateClassifier,
     PrivateRegressor,
     PublicInputs,
     WarmStart,
 )
+from mahrem.learning.private.steps import Descent  # noqa: E402
 
 torch.set_num_threads(1)
 ROWS = 600
@@ -348,7 +348,7 @@ def test_a_number_too_large_for_the_network_raises_no_warning() -> None:
 
 
 def test_scattering_features_are_those_of_plain_convolutions() -> None:
-    from mahrem.learning.private._scattering import _bell, _morlet, scattering_layer
+    from mahrem.learning.private.networks._scattering import _bell, _morlet, scattering_layer
 
     size, pad = 16, 4
     picture = np.random.default_rng(1).normal(size=(size, size))

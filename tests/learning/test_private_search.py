@@ -12,7 +12,6 @@ torch = pytest.importorskip("torch")
 from mahrem.dp import Ledger  # noqa: E402 - after the extra was found
 from mahrem.errors import BudgetExceeded, InvalidParameter  # noqa: E402
 from mahrem.learning.private import (  # noqa: E402
-    Descent,
     PrivateBoosting,
     PrivateBoostingRegressor,
     PrivateClassifier,
@@ -22,6 +21,7 @@ from mahrem.learning.private import (  # noqa: E402
     search_epsilon,
 )
 from mahrem.learning.private._private_search import right_answers  # noqa: E402
+from mahrem.learning.private.steps import Descent  # noqa: E402
 
 torch.set_num_threads(1)
 

@@ -15,15 +15,9 @@ torch = pytest.importorskip("torch")
 from gradients_by_hand import clipped_by_hand  # noqa: E402 - after the extra was found
 from mahrem.dp import Ledger, NotPrivate, assert_dp  # noqa: E402
 from mahrem.errors import BudgetExceeded, InvalidInput, InvalidParameter  # noqa: E402
-from mahrem.learning.private import (  # noqa: E402
-    ClippedSums,
-    Descent,
-    PlainSiamese,
-    PrivateSiamese,
-    nearest_others,
-    new_stream,
-)
-from mahrem.learning.private._slots import Slots  # noqa: E402
+from mahrem.learning.private import PlainSiamese, PrivateSiamese, nearest_others, new_stream  # noqa: E402
+from mahrem.learning.private.networks._slots import Slots  # noqa: E402
+from mahrem.learning.private.steps import ClippedSums, Descent  # noqa: E402
 
 torch.set_num_threads(1)
 CLASSES = 3

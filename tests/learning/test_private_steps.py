@@ -11,15 +11,8 @@ torch = pytest.importorskip("torch")
 
 from mahrem.dp import NotPrivate, assert_dp  # noqa: E402 - after the extra was found
 from mahrem.errors import InvalidInput, InvalidParameter  # noqa: E402
-from mahrem.learning.private import (  # noqa: E402
-    Augmentation,
-    Compute,
-    Descent,
-    PrivateSteps,
-    StepExamples,
-    TrainingPlan,
-    new_stream,
-)
+from mahrem.learning.private import Augmentation, TrainingPlan, new_stream  # noqa: E402
+from mahrem.learning.private.steps import Compute, Descent, PrivateSteps, StepExamples  # noqa: E402
 
 torch.set_num_threads(1)
 nn = torch.nn

@@ -13,8 +13,9 @@ from hypothesis.extra import numpy as arrays
 
 from mahrem.dp import Facts, Ledger
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
-from mahrem.learning.private import ObjectivePerturbation, PublicRows, clip_rows
-from mahrem.learning.private._public_rows import given_rows
+from mahrem.learning.private import ObjectivePerturbation, PublicRows
+from mahrem.learning.private.inputs import clip_rows
+from mahrem.learning.private.inputs._public_rows import given_rows
 from mahrem.table import ColumnDeclaration
 from mahrem.types import Floats
 

@@ -14,7 +14,8 @@ pytest.importorskip("opacus")
 from gradients_by_hand import clipped_by_hand  # noqa: E402 - after the extras were found
 from mahrem.dp import Ledger, Relation, assert_dp  # noqa: E402
 from mahrem.errors import InvalidParameter  # noqa: E402
-from mahrem.learning.private import ClippedSums, new_stream  # noqa: E402
+from mahrem.learning.private import new_stream  # noqa: E402
+from mahrem.learning.private.steps import ClippedSums  # noqa: E402
 from mahrem.learning.synthesis import (  # noqa: E402
     CellLikelihood,
     CellsAsked,

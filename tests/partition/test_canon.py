@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges import AtLeast
-from mahrem import arrays
+from mahrem.arrays import cutting, tiling
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity
 from mahrem.partition import Admission, Canon, InheritedMondrian, Partition, build_method
@@ -29,7 +29,7 @@ def loss(points: Points, partition: Partition) -> float:
     """Sum over rows of the widths of their class: gcp_sum."""
     widths = np.zeros(partition.classes)
     for column in points.T:
-        low, high, _ = arrays.class_extremes(column, partition.labels, partition.classes)
+        low, high, _ = cutting.class_extremes(column, partition.labels, partition.classes)
         widths += high - low
     return float((partition.sizes * widths).sum())
 
@@ -77,7 +77,7 @@ def test_every_class_keeps_every_promise() -> None:
         partition = Canon(seed=0)(points, admits)
         check_contract(partition, 3000, 4)
         assert partition.classes > 20
-        assert admits(*arrays.rows_by_label(partition.labels, partition.classes)).all()
+        assert admits(*tiling.rows_by_label(partition.labels, partition.classes)).all()
 
 
 def test_seeds_differ_and_no_seed_draws_anew() -> None:

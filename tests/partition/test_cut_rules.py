@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges import AtLeast
-from mahrem import arrays
+from mahrem.arrays import cutting, tiling
 from mahrem.errors import InvalidParameter
 from mahrem.models import DistinctDiversity, KAnonymity
 from mahrem.partition import Admission, Mondrian, Partition, build_method
@@ -183,7 +183,7 @@ def test_every_class_keeps_every_promise(cut: str) -> None:
     admits = Admission(((KAnonymity(4), None), (DistinctDiversity(3), disease)), rows=3000)
     partition = Mondrian(cut=cut)(points, admits)
     assert partition.classes > 100
-    assert admits(*arrays.rows_by_label(partition.labels, partition.classes)).all()
+    assert admits(*tiling.rows_by_label(partition.labels, partition.classes)).all()
 
 
 @OTHERS
@@ -208,7 +208,7 @@ def test_the_rule_reaches_mondrian_and_its_u_model_by_name() -> None:
 def loss(points: Points, partition: Partition) -> float:
     widths = np.zeros(partition.classes)
     for column in points.T:
-        low, high, _ = arrays.class_extremes(column, partition.labels, partition.classes)
+        low, high, _ = cutting.class_extremes(column, partition.labels, partition.classes)
         widths += high - low
     return float((partition.sizes * widths).sum())
 

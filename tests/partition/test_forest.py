@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.arrays._forest import covered
+from mahrem.arrays.cutting._forest import covered
 from mahrem.errors import InvalidParameter
 from mahrem.partition._forest import forest_of, leaves_of
 from mahrem.table import Hierarchy

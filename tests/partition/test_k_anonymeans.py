@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem import arrays
-from mahrem.arrays._lloyd import middles
-from mahrem.arrays._merge import merge_small, split_large
+from mahrem.arrays import averaging
+from mahrem.arrays.averaging._lloyd import middles
+from mahrem.arrays.averaging._merge import merge_small, split_large
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.metrics import information_loss
 from mahrem.models import KAnonymity
@@ -48,9 +48,9 @@ def test_looking_only_at_centres_that_moved_changes_nothing(seed: int, kappa: in
     points = rng.integers(0, 4, (120, 2)) / 4 if coarse else rng.random((120, 3))
     columns = np.ascontiguousarray(points[rng.choice(120, kappa, replace=False)].T)
     slow, labels = columns.copy(), np.full(120, -1)
-    arrays.lloyd(points, columns, 100, labels)
+    averaging.lloyd(points, columns, 100, labels)
     expected = np.full(120, -1)
-    while arrays.assign(points, slow, expected):
+    while averaging.assign(points, slow, expected):
         middles(points, expected, slow, np.empty(kappa, np.int64))
     assert (labels == expected).all()
     assert (columns == slow).all()
@@ -105,9 +105,9 @@ def test_small_clusters_are_merged_in_the_order_asked_for() -> None:
         target: list[int] = merge_small(centres, sizes, 3, order, by_loss).tolist()
         return target
 
-    assert merged(arrays.INNER, True) == [0, 0, 0, 3]  # 0 takes 1, then 2
-    assert merged(arrays.OUTER, False) == [2, 2, 2, 3]  # 0 goes to 1, that to 2 (which is then large enough)
-    assert merged(arrays.SINGLE, False) == [3, 3, 3, 3]  # only 3 makes anyone large enough
+    assert merged(averaging.INNER, True) == [0, 0, 0, 3]  # 0 takes 1, then 2
+    assert merged(averaging.OUTER, False) == [2, 2, 2, 3]  # 0 goes to 1, that to 2 (large enough then)
+    assert merged(averaging.SINGLE, False) == [3, 3, 3, 3]  # only 3 makes anyone large enough
 
 
 def test_splitting_gives_the_groups_of_mdav_plus() -> None:
@@ -115,7 +115,7 @@ def test_splitting_gives_the_groups_of_mdav_plus() -> None:
     labels = np.zeros(90, np.int64)
     count = split_large(points, labels, 1, 7)
     assert count == 12
-    assert (labels == arrays.mdav_plus_groups(points, 7)).all()
+    assert (labels == averaging.mdav_plus_groups(points, 7)).all()
 
 
 def test_more_centres_than_rows_and_unknown_choices_are_errors() -> None:
@@ -164,15 +164,15 @@ def test_evolution_does_not_depend_on_threads_and_more_of_it_is_never_worse(refi
 def test_polishing_keeps_sizes_and_only_shaking_may_raise_the_error(seed: int, k: int, shakes: int) -> None:
     points = np.random.default_rng(seed).random((70, 2))
     labels = np.minimum(np.random.default_rng(seed).permutation(70) // k, 70 // k - 1)
-    before = arrays.squared_error(points, labels, 70 // k)
-    arrays.polish(points, labels, k, shakes, 20, seed)
+    before = averaging.squared_error(points, labels, 70 // k)
+    averaging.polish(points, labels, k, shakes, 20, seed)
     sizes = np.bincount(labels)
     assert sizes.sum() == 70
     assert sizes[sizes > 0].min() >= k
     assert sizes.max() < 2 * k
     assert labels.max() < 70 // k
     if shakes == 0:
-        assert arrays.squared_error(points, labels, 70 // k) <= before
+        assert averaging.squared_error(points, labels, 70 // k) <= before
 
 
 def test_the_time_allowed_is_kept() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges import AtLeast
-from mahrem import arrays
+from mahrem.arrays import cutting
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity
 from mahrem.partition import Admission, Mondrian, Partition
@@ -226,7 +226,7 @@ def loss(points: Points, partition: Partition) -> float:
     """Sum over rows of the widths of their class: gcp_sum."""
     widths = np.zeros(partition.classes)
     for column in points.T:
-        low, high, _ = arrays.class_extremes(column, partition.labels, partition.classes)
+        low, high, _ = cutting.class_extremes(column, partition.labels, partition.classes)
         widths += high - low
     return float((partition.sizes * widths).sum())
 

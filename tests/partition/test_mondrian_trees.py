@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges import AtLeast
-from mahrem import arrays
+from mahrem.arrays import cutting, tiling
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.metrics import cell_losses
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity
@@ -167,7 +167,7 @@ def test_any_promise_is_kept_and_refused_cuts_are_followed_by_the_next(
     model = (DistinctDiversity(2), Values("illness", codes, 3))
     admits = Admission(((KAnonymity(k), None), model), rows=len(points))
     partition = Mondrian(hierarchies=found)(points, admits)
-    assert admits(*arrays.rows_by_label(partition.labels, partition.classes)).all()
+    assert admits(*tiling.rows_by_label(partition.labels, partition.classes)).all()
     # what is asked for beyond k is asked of both sides of every cut, in the order of the slow rule
     assert same_classes(
         partition.labels, by_hand(points, found, admits.minimum, lambda rows: len(set(codes[rows])) >= 2)
@@ -298,7 +298,7 @@ def test_closeness_is_kept_too() -> None:
     for strict in (True, False):
         partition = Mondrian(strict=strict, hierarchies=(ILLS, None))(points, admits)
         assert partition.classes > 20
-        assert admits(*arrays.rows_by_label(partition.labels, partition.classes)).all()
+        assert admits(*tiling.rows_by_label(partition.labels, partition.classes)).all()
 
 
 def test_trees_must_fit_the_points() -> None:
@@ -333,7 +333,7 @@ def loss(points: Points, found: Trees, partition: Partition) -> float:
     """Sum over rows of the widths of their class, nodes as cells: gcp_sum."""
     total = 0.0
     for column, tree in enumerate(found):
-        low, high, _ = arrays.class_extremes(points[:, column].copy(), partition.labels, partition.classes)
+        low, high, _ = cutting.class_extremes(points[:, column].copy(), partition.labels, partition.classes)
         widths = high - low
         if tree is not None:
             ends = [np.rint(end * (tree.leaves - 1)).astype(np.int64) for end in (low, high)]

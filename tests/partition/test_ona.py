@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem import arrays
+from mahrem.arrays import averaging
 from mahrem.errors import InvalidParameter
 from mahrem.metrics import information_loss
 from mahrem.models import KAnonymity
@@ -33,7 +33,7 @@ def test_improving_keeps_sizes_and_leaves_no_move_that_lowers_the_error(
     points = rng.random((60, 2))
     labels = np.minimum(rng.permutation(60) // k, 60 // k - 1)
     before = error(points, labels)
-    left = arrays.improve(points, labels, k, tries, 1000)
+    left = averaging.improve(points, labels, k, tries, 1000)
     sizes = np.bincount(labels)
     assert sizes[sizes > 0].min() >= k
     assert sizes.max() < 2 * k
@@ -50,14 +50,14 @@ def test_improving_keeps_sizes_and_leaves_no_move_that_lowers_the_error(
 def test_swaps_lower_the_error_where_moves_cannot() -> None:
     points = np.array([[0.0], [0.1], [1.0], [1.1]])
     labels = np.array([0, 1, 0, 1])
-    assert arrays.improve(points, labels.copy(), 2, 0, 10) == pytest.approx(1)
-    assert arrays.improve(points, labels, 2, 1, 10) == pytest.approx(0.01)
+    assert averaging.improve(points, labels.copy(), 2, 0, 10) == pytest.approx(1)
+    assert averaging.improve(points, labels, 2, 1, 10) == pytest.approx(0.01)
 
 
 def test_dissolving_lowers_the_error_where_moves_cannot() -> None:
     points = np.array([[0.0], [0.0], [0.0], [9.0], [9.0], [9.0], [0.0], [9.0], [0.0]])
     labels = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
-    arrays.improve(points, labels, 3, 0, 10)
+    averaging.improve(points, labels, 3, 0, 10)
     assert error(points, labels) == 0
 
 

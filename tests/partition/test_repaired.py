@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from judges import AtLeast
 from mahrem.arrays import _class_steps
-from mahrem.arrays._class_cells import work_out
-from mahrem.arrays._class_costs import Workbench, open_workbench, place_records
-from mahrem.arrays._class_members import enter, keeps_whoever
-from mahrem.arrays._class_promises import NEVER, rows_missing
+from mahrem.arrays.growing._cells import work_out
+from mahrem.arrays.growing._costs import Workbench, open_workbench, place_records
+from mahrem.arrays.growing._members import enter, keeps_whoever
+from mahrem.arrays.growing._promises import NEVER, rows_missing
 from mahrem.errors import InvalidParameter
 from mahrem.models import (
     AlphaK,

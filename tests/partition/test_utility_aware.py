@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges import AtLeast
-from mahrem import arrays
+from mahrem.arrays import cutting, tiling
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, PrivacyModel
 from mahrem.partition import (
@@ -54,7 +54,7 @@ def loss(points: Points, partition: Partition) -> float:
     """Sum over rows of the widths of their class: gcp_sum."""
     widths = np.zeros(partition.classes)
     for column in points.T:
-        low, high, _ = arrays.class_extremes(column, partition.labels, partition.classes)
+        low, high, _ = cutting.class_extremes(column, partition.labels, partition.classes)
         widths += high - low
     return float((partition.sizes * widths).sum())
 
@@ -121,7 +121,7 @@ def test_every_class_keeps_every_promise(model: PrivacyModel, partitioner: Parti
         partition = UtilityAware(partitioner, manage_normals=normals)(points, admits)
         assert partition.classes > 20
         assert partition.sizes.sum() == 2000
-        assert admits(*arrays.rows_by_label(partition.labels, partition.classes)).all()
+        assert admits(*tiling.rows_by_label(partition.labels, partition.classes)).all()
 
 
 def test_a_rest_that_may_not_stand_ends_the_rounds() -> None:
@@ -131,7 +131,7 @@ def test_a_rest_that_may_not_stand_ends_the_rounds() -> None:
     admits = Admission(((KAnonymity(3), None), (DistinctDiversity(2), Values("rare", rare, 2))), rows=60)
     partition = UtilityAware(Mondrian())(points, admits)
     assert partition.classes <= 2
-    assert admits(*arrays.rows_by_label(partition.labels, partition.classes)).all()
+    assert admits(*tiling.rows_by_label(partition.labels, partition.classes)).all()
 
 
 def test_seven_points_by_hand() -> None:

@@ -21,7 +21,8 @@ from mahrem.datasets import find  # noqa: E402
 from mahrem.dp import Facts, public_cells  # noqa: E402
 from mahrem.errors import InvalidInput, InvalidParameter  # noqa: E402
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET  # noqa: E402
-from mahrem.learning.private import Descent, PlainNetwork, PrivateClassifier, PublicInputs  # noqa: E402
+from mahrem.learning.private import PlainNetwork, PrivateClassifier, PublicInputs  # noqa: E402
+from mahrem.learning.private.steps import Descent  # noqa: E402
 from mahrem.pipeline import attack_synthetic  # noqa: E402
 from mahrem.table import Reading  # noqa: E402
 

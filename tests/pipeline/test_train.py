@@ -311,7 +311,8 @@ def test_target_and_person_belong_to_the_features_row_whatever_order_a_database_
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A source that gives rows in another order every time it is asked."""
-    from mahrem.learning.private import PublicInputs, read_rows
+    from mahrem.learning.private import PublicInputs
+    from mahrem.learning.private.inputs import read_rows
     from mahrem.table import open_source
 
     rng = np.random.default_rng(1)

@@ -41,7 +41,7 @@ MARKED: list[tuple[str, FunctionType]] = []  # what a build builds: name and fun
 
 def kernel(function: Kernel) -> Kernel:
     """Mark a function that Python calls: by position, with what its annotations say, arrays in C order."""
-    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+    name = f"{function.__module__.removeprefix('mahrem.arrays.')}.{function.__name__}"
     way, library = _way()
     if way == "jit":
         MARKED.append((name, cast("FunctionType", function)))
@@ -146,8 +146,8 @@ def _load(variant: str, *, trusted: bool) -> Any:
 def fingerprint(checkout: Path) -> str:
     """Give a hash of everything in a checkout that the kernels are built from."""
     package, native = checkout / "src" / "mahrem", checkout / "native"
-    sources = [*sorted((package / "arrays").glob("_[!_]*.py")), package / "types.py"]
+    sources = [*sorted((package / "arrays").rglob("_[!_]*.py")), package / "types.py"]
     together = hashlib.sha256()
     for path in [*sources, native / "build_kernels.py", native / "guard.c"]:
-        together.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        together.update(path.relative_to(checkout).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return together.hexdigest()

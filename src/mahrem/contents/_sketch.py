@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from mahrem.arrays import NO_TEXT, SHAPES, available_threads, hashes_and_shapes, least_hashes, stay
+from mahrem.arrays import available_threads
+from mahrem.arrays.sketching import NO_TEXT, SHAPES, hashes_and_shapes, least_hashes, stay
 from mahrem.contents._distinct import LONGEST, DistinctCells, as_text, tidied_cells
 from mahrem.types import Floats, Integers, Mask
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from mahrem.arrays import RowSketch
+from mahrem.arrays.sketching import RowSketch
 from mahrem.errors import Tampered
 from mahrem.files import private_key, state_folder, write_whole
 from mahrem.table.cells import plain_alone

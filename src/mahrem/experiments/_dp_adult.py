@@ -36,7 +36,8 @@ Make = Callable[[float], Any]
 
 def _descent(epsilon: float) -> Any:
     """Make the network without a hidden layer, trained by noisy gradients."""
-    from mahrem.learning.private import Descent, PrivateClassifier
+    from mahrem.learning.private import PrivateClassifier
+    from mahrem.learning.private.steps import Descent
 
     return PrivateClassifier(
         network="logistic",

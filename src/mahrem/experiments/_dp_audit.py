@@ -33,7 +33,6 @@ from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET
 from mahrem.experiments._dp_synthesis import ADULT_SCHEMA, SYNTHESIS_FACTS
 from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.learning.private import (
-    Descent,
     PlainNetwork,
     PrivateClassifier,
     PublicInputs,
@@ -41,6 +40,7 @@ from mahrem.learning.private import (
     TrainingPlan,
     new_stream,
 )
+from mahrem.learning.private.steps import Descent
 from mahrem.learning.synthesis import make_synthesiser
 from mahrem.learning.training import Canaries
 from mahrem.types import Floats

@@ -18,13 +18,9 @@ import numpy as np
 from mahrem.dp import Ledger
 from mahrem.experiments._mnist import DELTA, ROWS, mnist
 from mahrem.experiments._row import Place, Row, TableRun, spread_note
-from mahrem.learning.private import (
-    Descent,
-    PolynomialLastLayer,
-    PrivateClassifier,
-    clip_rows,
-    frozen_features,
-)
+from mahrem.learning.private import PolynomialLastLayer, PrivateClassifier, frozen_features
+from mahrem.learning.private.inputs import clip_rows
+from mahrem.learning.private.steps import Descent
 from mahrem.types import Floats, Integers
 
 CLASSES = tuple(range(10))

@@ -17,7 +17,8 @@ import polars as pl
 from mahrem.datasets import find
 from mahrem.dp import Ledger
 from mahrem.experiments._row import Row, TableRun
-from mahrem.learning.private import NETWORKS, Descent, PrivateRegressor
+from mahrem.learning.private import NETWORKS, PrivateRegressor
+from mahrem.learning.private.steps import Descent
 from mahrem.types import Floats, Integers
 
 METRIC = "mean absolute error in kW"

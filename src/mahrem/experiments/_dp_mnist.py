@@ -13,7 +13,8 @@ from mahrem.dp import Ledger
 from mahrem.experiments._dp_last_layer import last_layer_rows
 from mahrem.experiments._mnist import DELTA, ROWS, mnist
 from mahrem.experiments._row import Row, TableRun, published_rows
-from mahrem.learning.private import Descent, PrivateClassifier
+from mahrem.learning.private import PrivateClassifier
+from mahrem.learning.private.steps import Descent
 
 EPSILON = 3.0
 RECIPES: Mapping[str, dict[str, Any]] = {

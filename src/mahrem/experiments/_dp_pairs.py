@@ -17,7 +17,8 @@ from mahrem.attacks.on_models import area_under_curve
 from mahrem.dp import Ledger
 from mahrem.experiments._mnist import DELTA, mnist
 from mahrem.experiments._row import Place, Row, TableRun
-from mahrem.learning.private import Descent, PlainSiamese, PrivateSiamese, nearest_others
+from mahrem.learning.private import PlainSiamese, PrivateSiamese, nearest_others
+from mahrem.learning.private.steps import Descent
 from mahrem.types import Floats, Integers
 
 EPSILONS = (1.0, 3.0, 8.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mahrem import arrays
+from mahrem.arrays import cutting
 from mahrem.metrics import discernibility, gcp_sum
 from mahrem.models import KAnonymity
 from mahrem.partition import Admission, Partition, Partitioner
@@ -42,7 +42,7 @@ def measure(points: Points, labels: Labels, classes: int) -> PartitionFigures:
     sizes = np.bincount(inside, minlength=classes)
     widths = np.empty((classes, points.shape[1]))
     for column in range(points.shape[1]):
-        low, high, _ = arrays.class_extremes(np.ascontiguousarray(points[:, column]), inside, classes)
+        low, high, _ = cutting.class_extremes(np.ascontiguousarray(points[:, column]), inside, classes)
         widths[:, column] = high - low
     held = sizes > 0
     count = int(held.sum())

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahrem import arrays
+from mahrem.arrays import cutting
 from mahrem.models import (
     Counts,
     DeltaPresence,
@@ -232,7 +233,7 @@ class Admission:
         if id(values) in self._held:
             shown = PeopleHoldings(self._holdings(values, rows, offsets), self._held_by_all[id(values)])
             return replace(people_counts(shown, sizes, values.ancestors), missing=values.missing)
-        group, value, count = arrays.triplets(self._codes[id(values)], rows, offsets, values.size, threads=1)
+        group, value, count = cutting.triplets(self._codes[id(values)], rows, offsets, values.size, threads=1)
         return Counts(
             sizes=sizes,
             group=group,
@@ -246,14 +247,14 @@ class Admission:
     def _holdings(self, values: Values, rows: Rows, offsets: Offsets) -> Holdings:
         """Say who shows what in candidates: pairs of person and value are numbered in their order."""
         pairs = self._held[id(values)]
-        group, pair, _ = arrays.triplets(pairs.codes, rows, offsets, pairs.size, threads=1)
+        group, pair, _ = cutting.triplets(pairs.codes, rows, offsets, pairs.size, threads=1)
         return Holdings(
             group.astype(np.int64), pairs.person[pair], pairs.value[pair], len(offsets) - 1, values.size
         )
 
     def _sizes(self, rows: Rows, offsets: Offsets) -> Sizes:
         if self._people is not None:
-            group, _, _ = arrays.triplets(self._people.codes, rows, offsets, self._people.size, threads=1)
+            group, _, _ = cutting.triplets(self._people.codes, rows, offsets, self._people.size, threads=1)
             return np.bincount(group, minlength=len(offsets) - 1)
         if self.members is not None:
             running = np.concatenate([[0], np.cumsum(self.members[rows])])

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mahrem import arrays, check
+from mahrem import check
+from mahrem.arrays import averaging
 from mahrem.errors import InvalidParameter
 from mahrem.partition._partition import Admits, Partition, least_rows
 from mahrem.types import Labels, Points
@@ -75,12 +76,12 @@ class Canon:
         """Sort rows into classes that ``admits`` accepts; the result does not depend on ``threads``."""
         settings = self._for_kernels(points, least_rows(len(points), admits))
         if admits.plain:
-            labels, classes = arrays.grow_balls(points, settings, threads=threads)
+            labels, classes = averaging.grow_balls(points, settings, threads=threads)
         else:
             labels, classes = _by_rounds(points, admits, settings, threads)
         return Partition(labels=labels, classes=classes)
 
-    def _for_kernels(self, points: Points, minimum: int) -> arrays.Vantage:
+    def _for_kernels(self, points: Points, minimum: int) -> averaging.Vantage:
         columns = points.shape[1]
         strange = [column for column in self.categorical if not 0 <= column < columns]
         if strange:
@@ -88,7 +89,7 @@ class Canon:
         widths = np.ptp(points, axis=0) if len(points) else np.zeros(columns)
         category = np.zeros(columns, np.bool_)
         category[list(self.categorical)] = True
-        return arrays.Vantage(
+        return averaging.Vantage(
             distance=DISTANCES.index(self.distance),
             power=float(self.power),
             scale=1.0 / np.where(widths > 0, widths, 1.0),
@@ -101,9 +102,9 @@ class Canon:
 
 
 def _by_rounds(
-    points: Points, admits: Admits, settings: arrays.Vantage, threads: int | None
+    points: Points, admits: Admits, settings: averaging.Vantage, threads: int | None
 ) -> tuple[Labels, int]:
-    with arrays.Balls(points, settings, threads=threads) as balls:
+    with averaging.Balls(points, settings, threads=threads) as balls:
         while True:
             rows, offsets = balls.propose()
             if len(rows) == 0:

@@ -8,12 +8,12 @@ from typing import Literal
 
 import numpy as np
 
-from mahrem import arrays
+from mahrem.arrays import growing
 from mahrem.errors import InvalidParameter
 from mahrem.table import Hierarchy
 from mahrem.types import Floats, Integers, Points
 
-_KINDS = {"range": arrays.RANGE, "set": arrays.SET, "tree": arrays.TREE}
+_KINDS = {"range": growing.RANGE, "set": growing.SET, "tree": growing.TREE}
 _FAR = 4.0  # times what a column counts: a missing value lies so far below all others
 _WORDS = 4  # columns that stand for the words of a set where classes are laid into tiles
 
@@ -64,7 +64,7 @@ def _of_tree(tree: Hierarchy) -> ColumnCosts:
     return ColumnCosts("tree", np.arange(leaves) / max(1, leaves - 1), price=price, alone=np.zeros(leaves))
 
 
-def pack_costs(points: Points, columns: Sequence[ColumnCosts]) -> arrays.CellCosts:
+def pack_costs(points: Points, columns: Sequence[ColumnCosts]) -> growing.CellCosts:
     """Lay out for kernels what the cells of some rows cost.
 
     Args:
@@ -82,7 +82,7 @@ def pack_costs(points: Points, columns: Sequence[ColumnCosts]) -> arrays.CellCos
         elif column.price is not None and column.alone is not None:  # missing stands before the first value
             price[place, 1 : many[place]] = np.concatenate([[column.most], column.price[1:]])
             alone[place, 1 : many[place]] = column.alone
-    return arrays.CellCosts(
+    return growing.CellCosts(
         np.array([_KINDS[column.kind] for column in columns], np.int64),
         np.array(many, np.int64),
         np.array(

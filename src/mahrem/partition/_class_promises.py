@@ -8,19 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mahrem import arrays
+from mahrem.arrays import growing
 from mahrem.models import Need
 from mahrem.types import Floats, Integers
 
 _KINDS = {
-    "distinct": arrays.DISTINCT,
-    "tail": arrays.TAIL,
-    "entropy": arrays.ENTROPY,
-    "bounds": arrays.BOUNDS,
-    "surplus": arrays.SURPLUS,
-    "nodes": arrays.NODES,
-    "ordered": arrays.ORDERED,
-    "divergence": arrays.DIVERGENCE,
+    "distinct": growing.DISTINCT,
+    "tail": growing.TAIL,
+    "entropy": growing.ENTROPY,
+    "bounds": growing.BOUNDS,
+    "surplus": growing.SURPLUS,
+    "nodes": growing.NODES,
+    "ordered": growing.ORDERED,
+    "divergence": growing.DIVERGENCE,
 }
 
 
@@ -36,13 +36,13 @@ class ColumnNeeds:
 class Needs(NamedTuple):
     """Promises for kernels; ``certain`` where nobody else must be asked."""
 
-    promises: arrays.Promises
+    promises: growing.Promises
     certain: bool
 
 
 def pack_promises(
     least: int, columns: Sequence[ColumnNeeds], rows: int, people: Integers | None = None
-) -> arrays.Promises:
+) -> growing.Promises:
     """Lay out for kernels what classes need.
 
     Args:
@@ -61,7 +61,7 @@ def pack_promises(
     codes = np.empty((len(columns), rows), np.int64)
     for place, column in enumerate(columns):
         codes[place] = column.codes
-    return arrays.Promises(
+    return growing.Promises(
         least,
         np.array([_KINDS[need.kind] for _, need in pairs], np.int64),
         np.array([place for place, _ in pairs], np.int64),

@@ -11,6 +11,7 @@ from threading import Event, Lock
 import numpy as np
 
 from mahrem import arrays, check
+from mahrem.arrays import averaging
 from mahrem.errors import InvalidParameter
 from mahrem.partition._k_anonymeans import KAnonyMeans, Measure, MergeOrder, refine
 from mahrem.partition._k_means import Start, draw_centres
@@ -233,7 +234,7 @@ class _Evolution:
                 records = rng.choice(len(self.points), count, replace=False)
                 centres[rng.choice(len(centres), count, replace=False)] = self.points[records]
         labels = self.grouped(centres)
-        error = arrays.squared_error(self.points, labels, int(labels.max()) + 1)
+        error = averaging.squared_error(self.points, labels, int(labels.max()) + 1)
         return _Individual(float(error), labels, centres)
 
     def directly(self, job: _Job, rng: np.random.Generator) -> _Individual:
@@ -250,9 +251,9 @@ class _Evolution:
             if self.late():
                 break
             seed = int(rng.integers(2**62))
-            arrays.polish(self.points, labels, self.minimum, shakes, min(_SLICE, steps - done), seed)
+            averaging.polish(self.points, labels, self.minimum, shakes, min(_SLICE, steps - done), seed)
             shakes = 0
-        error = arrays.squared_error(self.points, labels, len(self.points) // self.minimum)
+        error = averaging.squared_error(self.points, labels, len(self.points) // self.minimum)
         return _Individual(float(error), labels, np.empty((0, 0)))
 
     def drawn(self, rng: np.random.Generator) -> Floats:
@@ -274,7 +275,7 @@ class _Evolution:
         middle = np.bincount(first, weights=along, minlength=groups) / np.maximum(sizes, 1)
         border = np.quantile(middle[sizes > 0], rng.uniform(0.1, 0.9))
         labels = np.where(middle[first] <= border, first, second + groups)
-        arrays.groups_from_labels(self.points, labels, 2 * groups, self.minimum, arrays.INNER, False)
+        averaging.groups_from_labels(self.points, labels, 2 * groups, self.minimum, averaging.INNER, False)
         return labels
 
 

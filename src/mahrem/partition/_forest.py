@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mahrem import arrays
+from mahrem.arrays import cutting
 from mahrem.errors import InvalidParameter
 from mahrem.table import Hierarchy
 from mahrem.types import Integers, Points
 
 
-def forest_of(hierarchies: Sequence[Hierarchy | None], columns: int) -> arrays.Forest:
+def forest_of(hierarchies: Sequence[Hierarchy | None], columns: int) -> cutting.Forest:
     """Pack the trees of a table's columns; no hierarchies at all means none for every column.
 
     Args:
@@ -33,7 +33,7 @@ def forest_of(hierarchies: Sequence[Hierarchy | None], columns: int) -> arrays.F
     blocks = [tree.nodes for tree in trees if tree is not None]
     sizes = np.array([0 if tree is None else tree.nodes.size for tree in trees], np.int64)
     here = np.array([tree is not None for tree in trees])
-    return arrays.Forest(
+    return cutting.Forest(
         first=np.where(here, np.cumsum(sizes) - sizes, -1),
         leaves=np.array([0 if tree is None else tree.leaves for tree in trees], np.int64),
         levels=np.array([0 if tree is None else tree.levels for tree in trees], np.int64),

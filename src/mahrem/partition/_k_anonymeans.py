@@ -7,7 +7,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mahrem import arrays, check
+from mahrem import check
+from mahrem.arrays import averaging
 from mahrem.partition._k_means import Start, draw_centres
 from mahrem.partition._microaggregation import admit_by_merging, generator, prepare
 from mahrem.partition._partition import Admits, Partition
@@ -92,14 +93,14 @@ class KAnonyMeans:
         check.one_of(get_args(Measure), measure=self.measure)
         check.one_of(get_args(Timing), timing=self.timing)
         check.at_least(1, rounds=check.whole(rounds=self.rounds))
-        order = {"inner": arrays.INNER, "outer": arrays.OUTER, "none": arrays.SINGLE}[self.order]
+        order = {"inner": averaging.INNER, "outer": averaging.OUTER, "none": averaging.SINGLE}[self.order]
         by_error, inside = self.measure == "sse", self.timing == "inside"
         labels = np.empty(len(points), np.int64)
         columns = np.array(centres.T, np.float64, order="C")
-        arrays.groups_from_centres(points, columns, minimum, order, by_error, inside, self.rounds, labels)
+        averaging.groups_from_centres(points, columns, minimum, order, by_error, inside, self.rounds, labels)
         return labels
 
 
 def refine(points: Points, labels: Labels, minimum: int) -> float:
     """Move, swap, dissolve and split groups, in place, while that lowers the squared error left."""
-    return float(arrays.improve(points, labels, minimum, _SWAPS, _SWEEPS))
+    return float(averaging.improve(points, labels, minimum, _SWAPS, _SWEEPS))

@@ -6,7 +6,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mahrem import arrays, check
+from mahrem import check
+from mahrem.arrays import averaging
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.types import Floats, Integers, Labels, Points
 
@@ -58,7 +59,7 @@ def k_means(
     chosen = draw_centres(own, kappa, start, np.random.default_rng(rng))
     columns = np.ascontiguousarray(own[chosen].T)
     labels = np.full(len(own), -1)
-    arrays.lloyd(own, columns, check.whole(rounds=rounds), labels)
+    averaging.lloyd(own, columns, check.whole(rounds=rounds), labels)
     return labels, columns.T.copy()
 
 
@@ -75,5 +76,5 @@ def draw_centres(points: Points, kappa: int, start: Start, rng: np.random.Genera
     if start == "forgy":
         return rng.choice(len(points), kappa, replace=False)
     chosen = np.empty(kappa, np.int64)
-    arrays.spread_centres(points, rng.random(kappa), chosen)
+    averaging.spread_centres(points, rng.random(kappa), chosen)
     return chosen

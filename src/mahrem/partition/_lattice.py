@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from mahrem import arrays
+from mahrem.arrays import counting
 from mahrem.errors import InvalidParameter
 from mahrem.partition._forest import leaves_of
 from mahrem.table import Hierarchy
@@ -46,7 +46,7 @@ class Grouped:
     """The classes of one node, in the order in which the rows first meet them."""
 
     levels: tuple[int, ...]
-    keys: arrays.Keys = field(repr=False)  # (c, words)
+    keys: counting.Keys = field(repr=False)  # (c, words)
     sizes: Sizes = field(repr=False)  # (c,) rows that count; 0 for people of a population alone
     of_base: NDArray[np.int32] | None = field(repr=False)  # (g,) class of every distinct row
 
@@ -90,7 +90,7 @@ class Lattice:
         finer = self._store.nearest(levels)
         if finer.levels == levels:
             return finer
-        keys, sizes, into = arrays.regroup(finer.keys, finer.sizes, self._lift(finer.levels, levels))
+        keys, sizes, into = counting.regroup(finer.keys, finer.sizes, self._lift(finer.levels, levels))
         of_base = None if finer.of_base is None else into[finer.of_base]
         grouped = Grouped(levels, keys, sizes, of_base)
         self._store.add(grouped)
@@ -101,13 +101,13 @@ class Lattice:
         of_base = grouped.of_base
         if of_base is None:  # not kept on the way: made once, from the distinct rows
             lift = self._lift(self.base.levels, grouped.levels)
-            _, _, of_base = arrays.regroup(self.base.keys, self.base.sizes, lift)
+            _, _, of_base = counting.regroup(self.base.keys, self.base.sizes, lift)
         return of_base[self.base_of_row].astype(np.int64)
 
-    def _lift(self, low: tuple[int, ...], high: tuple[int, ...]) -> arrays.Lift:
+    def _lift(self, low: tuple[int, ...], high: tuple[int, ...]) -> counting.Lift:
         moved = [column for column in range(len(self.trees)) if low[column] != high[column]]
         first = [self.delta_first[column, low[column], high[column]] for column in moved]
-        return arrays.Lift(
+        return counting.Lift(
             self.word[moved], self.shift[moved], self.mask[moved], np.array(first, np.uint64), self.delta
         )
 
@@ -127,7 +127,7 @@ class _Store:
     def nearest(self, levels: tuple[int, ...]) -> Grouped:
         """Give the kept node with the fewest classes from which this one can be made."""
         wanted = np.array(levels, np.int64)
-        place = arrays.nearest_finer(self._levels, self._sizes, self._used, wanted)
+        place = counting.nearest_finer(self._levels, self._sizes, self._used, wanted)
         return self._base if place < 0 else self._kept[place]
 
     def add(self, grouped: Grouped) -> None:
@@ -192,9 +192,9 @@ def lattice_of(
     keys = np.zeros((len(points), int(word.max(initial=0)) + 1), np.uint64)
     for column, tree in enumerate(trees):
         keys[:, word[column]] |= (tree.leaf + 1).astype(np.uint64) << shift[column]
-    nothing = arrays.Lift(word[:0], shift[:0], mask[:0], shift[:0], delta)
+    nothing = counting.Lift(word[:0], shift[:0], mask[:0], shift[:0], delta)
     counted = np.ones(len(points), np.int64) if members is None else members.astype(np.int64)
-    keys, sizes, base_of_row = arrays.regroup(keys, counted, nothing)
+    keys, sizes, base_of_row = counting.regroup(keys, counted, nothing)
     of_base = np.arange(len(sizes), dtype=np.int32) if with_rows else None
     base = Grouped((0,) * len(trees), keys, sizes, of_base)
     return Lattice(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mahrem import arrays
+from mahrem.arrays import counting
 from mahrem.partition._lattice import Grouped, Lattice, codes_at
 from mahrem.types import Floats, Mask, Sizes
 
@@ -53,7 +53,7 @@ def node_figures(
         (1, 10.0, 9.0)
     """
     some: Mask = sizes > 0
-    rows, squares, kept_classes, kept_squares, kept_rows, smallest = arrays.class_figures(
+    rows, squares, kept_classes, kept_squares, kept_rows, smallest = counting.class_figures(
         sizes, admitted & some
     )
     return NodeFigures(
@@ -151,10 +151,10 @@ class Penalties:
         if not chosen.any():
             return 0.0
         first = [self.first[column, level] for column, level in enumerate(grouped.levels)]
-        lift = arrays.Lift(
+        lift = counting.Lift(
             lattice.word, lattice.shift, lattice.mask, np.array(first, np.uint64), lattice.delta
         )
-        return float(arrays.cell_penalties(grouped.keys, grouped.sizes, chosen, lift, self.codes))
+        return float(counting.cell_penalties(grouped.keys, grouped.sizes, chosen, lift, self.codes))
 
 
 def penalties_of(lattice: Lattice, *, by_level: bool) -> Penalties:

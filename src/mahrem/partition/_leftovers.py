@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahrem import arrays
+from mahrem.arrays import cutting, tiling
 from mahrem.errors import Infeasible
 from mahrem.partition._partition import Admits
 from mahrem.types import Floats, Integers, Labels, Mask, Points, Sizes
@@ -29,12 +29,12 @@ def place_leftovers(points: Points, labels: Labels, classes: int, minimum: int) 
     left = np.flatnonzero(labels < 0).astype(np.int32)
     if len(left) >= minimum:
         own = np.empty(len(left), np.int64)
-        made = arrays.group_nearest(np.ascontiguousarray(points[left]), minimum, own)
+        made = cutting.group_nearest(np.ascontiguousarray(points[left]), minimum, own)
         labels[left] = own + classes
         return classes + made
     if len(left):
         low, high = class_boxes(points, labels, classes)
-        arrays.join_least(np.ascontiguousarray(points), left, low, high, labels)
+        cutting.join_least(np.ascontiguousarray(points), left, low, high, labels)
     return classes
 
 
@@ -70,10 +70,10 @@ def merge_refused(
         low, high = (
             (_centres(points, labels, sizes),) * 2 if by_error else class_boxes(points, labels, classes)
         )
-        tile_of, tiles = arrays.class_tiles((low + high) / 2, max(_TILE, _PAIRS // classes), turn)
-        near = arrays.rows_by_label(tile_of, tiles)
+        tile_of, tiles = tiling.class_tiles((low + high) / 2, max(_TILE, _PAIRS // classes), turn)
+        near = tiling.rows_by_label(tile_of, tiles)
         order = np.argsort(sizes, kind="stable")
-        grown = arrays.merge_refused(order, tile_of, *near, refused, low, high, sizes, by_error, target)
+        grown = cutting.merge_refused(order, tile_of, *near, refused, low, high, sizes, by_error, target)
         alive, numbers = np.unique(target, return_inverse=True)
         labels, classes = numbers[labels], len(alive)
         refused, asked = refused[alive], np.flatnonzero(grown[alive])
@@ -85,7 +85,7 @@ def judge_classes(labels: Labels, which: Integers, classes: int, admits: Admits)
     """Ask ``admits`` about some of the classes; rows labelled -1 are in none."""
     numbers = np.full(classes + 1, -1, np.int64)
     numbers[which] = np.arange(len(which))
-    return admits(*arrays.rows_by_label(numbers[labels], len(which)))
+    return admits(*tiling.rows_by_label(numbers[labels], len(which)))
 
 
 def _centres(points: Points, labels: Labels, sizes: Sizes) -> Floats:
@@ -100,5 +100,5 @@ def class_boxes(points: Points, labels: Labels, classes: int) -> tuple[Floats, F
     """Give the least and the greatest place of every class in every column, ``(c, d)`` each."""
     low, high = np.empty((2, classes, points.shape[1]))
     for column in range(points.shape[1]):
-        low[:, column], high[:, column], _ = arrays.class_extremes(points[:, column], labels, classes)
+        low[:, column], high[:, column], _ = cutting.class_extremes(points[:, column], labels, classes)
     return low, high

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mahrem import arrays
+from mahrem.arrays import averaging
 from mahrem.partition._microaggregation import microaggregate
 from mahrem.partition._partition import Admits, Partition
 from mahrem.types import Points
@@ -48,7 +48,7 @@ class Mdav:
 
     def __call__(self, points: Points, admits: Admits) -> Partition:
         """Sort rows into classes that ``admits`` accepts."""
-        return microaggregate(points, admits, arrays.mdav_groups, standardise=self.standardise)
+        return microaggregate(points, admits, averaging.mdav_groups, standardise=self.standardise)
 
 
 @dataclass(frozen=True)
@@ -87,4 +87,4 @@ class MdavPlus:
 
     def __call__(self, points: Points, admits: Admits) -> Partition:
         """Sort rows into classes that ``admits`` accepts."""
-        return microaggregate(points, admits, arrays.mdav_plus_groups, standardise=self.standardise)
+        return microaggregate(points, admits, averaging.mdav_plus_groups, standardise=self.standardise)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypedDict
 
-from mahrem import arrays, check
+from mahrem import check
+from mahrem.arrays import cutting
 from mahrem.errors import InvalidParameter
 from mahrem.partition._forest import forest_of
 from mahrem.partition._partition import Admits, Cuts, Partition, least_rows
@@ -76,11 +77,11 @@ class Mondrian:
         minimum = least_rows(len(points), admits)
         trees = any(tree is not None for tree in self.hierarchies)
         branches = (
-            arrays.branch_out(forest_of(self.hierarchies, points.shape[1])) if self.hierarchies else None
+            cutting.branch_out(forest_of(self.hierarchies, points.shape[1])) if self.hierarchies else None
         )
         manner = _Manner(strict=self.strict, rule=CUTS.index(self.cut), branches=branches, threads=threads)
         if admits.plain:
-            split = arrays.grow(points, minimum, **manner)
+            split = cutting.grow(points, minimum, **manner)
         else:
             split = _by_rounds(points, admits, minimum, manner)
         if not self.strict or trees:  # a child set apart from the others is no cut at a value
@@ -92,12 +93,12 @@ class Mondrian:
 class _Manner(TypedDict):
     strict: bool
     rule: int
-    branches: arrays.Branches | None
+    branches: cutting.Branches | None
     threads: int | None
 
 
-def _by_rounds(points: Points, admits: Admits, minimum: int, manner: _Manner) -> arrays.Split:
-    with arrays.Rounds(points, minimum, **manner) as rounds:
+def _by_rounds(points: Points, admits: Admits, minimum: int, manner: _Manner) -> cutting.Split:
+    with cutting.Rounds(points, minimum, **manner) as rounds:
         while True:
             rows, offsets = rounds.propose()
             if len(rows) == 0:

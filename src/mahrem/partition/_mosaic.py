@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mahrem import arrays, check
+from mahrem import check
+from mahrem.arrays import cutting, growing, tiling
 from mahrem.errors import InvalidInput
 from mahrem.partition._cell_costs import ColumnCosts, plain_costs
 from mahrem.partition._entries import LARGE
@@ -111,7 +112,7 @@ class Mosaic:
             blind=self.blind,
             tile=self.tile,
         )
-        trees = arrays.plant(forest_of(self.hierarchies, points.shape[1]))
+        trees = tiling.plant(forest_of(self.hierarchies, points.shape[1]))
         outside = int((points[:, trees.forest.first >= 0] > 1).sum())
         if outside:
             raise InvalidInput(
@@ -145,7 +146,7 @@ class Mosaic:
         points: Points,
         admits: Admits,
         minimum: int,
-        trees: arrays.Trees,
+        trees: tiling.Trees,
         bench: Bench,
         threads: int | None,
     ) -> Iterator[tuple[Labels, int]]:
@@ -166,7 +167,7 @@ class Mosaic:
         tile = self.tile or max(_TILE, min(16 * minimum, _COARSE))
         tiles = mondrian(points, Coarser(admits, max(minimum, min(tile, len(points)))), threads=threads)
         of_row = _halved(points, tiles.labels, tiles.classes, threads)
-        labels, classes = arrays.grow_under_promises(
+        labels, classes = growing.grow_under_promises(
             bench.costs, bench.promises, of_row, int(of_row.max()) + 1, threads
         )
         if classes == 0:  # nothing holds but the whole of a tile
@@ -179,7 +180,7 @@ class Mosaic:
         yield _merge_refused(points, labels, refused, admits, trees, threads)
 
     def _merged(
-        self, points: Points, minimum: int, admits: Admits, trees: arrays.Trees, threads: int | None
+        self, points: Points, minimum: int, admits: Admits, trees: tiling.Trees, threads: int | None
     ) -> tuple[Labels, int]:
         """Lay classes by size alone and merge those that may not stand; if they are most, lay larger ones."""
         labels, classes = self._lay(points, minimum, trees, threads)
@@ -193,26 +194,26 @@ class Mosaic:
         return _merge_refused(points, labels, refused, admits, trees, threads)
 
     def _lay(
-        self, points: Points, minimum: int, trees: arrays.Trees, threads: int | None
+        self, points: Points, minimum: int, trees: tiling.Trees, threads: int | None
     ) -> tuple[Labels, int]:
         """Sort rows by size alone, with what was not asked for chosen by the number of rows."""
         if minimum == 1:
             return np.arange(len(points)), len(points)
         if minimum > _COARSE or points.shape[1] == 0:
-            branches = arrays.branches_of(trees) if self.objective == "ncp" else None
-            split = arrays.grow(points, minimum, strict=False, branches=branches, threads=threads)
+            branches = tiling.branches_of(trees) if self.objective == "ncp" else None
+            split = cutting.grow(points, minimum, strict=False, branches=branches, threads=threads)
             return split.labels, split.classes
         small = len(points) <= _SMALL
         rounds = self.rounds if self.rounds is not None else (10 if small else 2)
         usual = max(256 if small else 128, min(16 * minimum, _COARSE), 4 * minimum)
         thorough = rounds > 2
         reach = self.reach if self.reach is not None else (2.0 if thorough else 1.0)
-        return arrays.lay_mosaic(
+        return tiling.lay_mosaic(
             points,
             minimum,
             tile=max(minimum, usual if self.tile is None else self.tile),
             rounds=rounds,
-            effort=arrays.Effort(passes=2 if thorough else 1, swaps=True, reach=float(reach)),
+            effort=tiling.Effort(passes=2 if thorough else 1, swaps=True, reach=float(reach)),
             objective=OBJECTIVES.index(self.objective),
             trees=trees,
             threads=threads,
@@ -241,7 +242,7 @@ def _halved(points: Points, labels: Labels, tiles: int, threads: int | None) -> 
     sizes = np.bincount(labels, minlength=tiles)
     for large in np.flatnonzero(sizes > _MOST).tolist():
         rows = np.flatnonzero(labels == large)
-        cut = arrays.grow(np.ascontiguousarray(points[rows]), _MOST // 2, strict=False, threads=threads)
+        cut = cutting.grow(np.ascontiguousarray(points[rows]), _MOST // 2, strict=False, threads=threads)
         labels[rows] = np.where(cut.labels == 0, large, tiles + cut.labels - 1)
         tiles += cut.classes - 1
     return labels
@@ -253,20 +254,20 @@ def _only(kept: Mask) -> Labels:
 
 
 def _merge_refused(
-    points: Points, labels: Labels, refused: Mask, admits: Admits, trees: arrays.Trees, threads: int | None
+    points: Points, labels: Labels, refused: Mask, admits: Admits, trees: tiling.Trees, threads: int | None
 ) -> tuple[Labels, int]:
     """Merge classes that may not stand with near ones, round by round, until all may."""
     classes = len(refused)
-    low, high = class_boxes(arrays.seated(points, trees), labels, classes)
+    low, high = class_boxes(tiling.seated(points, trees), labels, classes)
     sizes = np.bincount(labels, minlength=classes)
     turn = 0
     while refused.any():
         turn += 1
         alive = np.flatnonzero(sizes)
         centres = (low[alive] + high[alive]) / 2 * trees.scale
-        members, starts = arrays.rows_by_label(*arrays.class_tiles(centres, _NEIGHBOURS, turn, threads))
+        members, starts = tiling.rows_by_label(*tiling.class_tiles(centres, _NEIGHBOURS, turn, threads))
         target, grown = np.arange(classes), np.zeros(classes, np.bool_)
-        arrays.merge_in_tiles(
+        tiling.merge_in_tiles(
             alive[members].astype(np.int32), starts, refused, low, high, sizes, target, grown, trees
         )
         labels = _settled(target)[labels]

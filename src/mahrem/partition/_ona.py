@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mahrem import arrays, check
+from mahrem.arrays import averaging
 from mahrem.partition._microaggregation import admit_by_merging, generator, prepare
 from mahrem.partition._partition import Admits, Partition
 from mahrem.types import Labels, Points
@@ -68,7 +69,7 @@ class OnaStar:
 
         def run(first: int, last: int) -> None:
             for turn in range(first, last):
-                errors[turn] = arrays.improve(scaled, starts[turn], minimum, 0, _SWEEPS)
+                errors[turn] = averaging.improve(scaled, starts[turn], minimum, 0, _SWEEPS)
 
         arrays.in_threads(run, np.ones(self.restarts, np.int64), self.restarts)
         return admit_by_merging(scaled, starts[int(errors.argmin())], admits)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mahrem import arrays, check
+from mahrem import check
+from mahrem.arrays import growing
 from mahrem.errors import InvalidParameter
 from mahrem.partition._cell_costs import ColumnCosts, class_means, features, pack_costs, plain_costs
 from mahrem.partition._class_promises import pack_promises
@@ -73,7 +74,7 @@ class Bench:
 
     def total(self, labels: Labels, classes: int) -> float:
         """Give what all cells cost."""
-        return float(arrays.class_costs(self.costs, self.promises, labels, classes, self._threads).sum())
+        return float(growing.class_costs(self.costs, self.promises, labels, classes, self._threads).sum())
 
     def repaired(self, labels: Labels, classes: int, how: Repair) -> tuple[Labels, int]:
         """Change classes, all of which keep their promises, while the total falls."""
@@ -83,7 +84,7 @@ class Bench:
         first, before = (labels, classes), self.total(labels, classes)
         start, tile = before, how.tile or max(_TILE, 16 * self.promises.least)
         for turn in range(1, rounds + 1):
-            labels, classes = arrays.repair_round(
+            labels, classes = growing.repair_round(
                 self.costs,
                 self.promises,
                 labels,
@@ -106,7 +107,7 @@ class Bench:
             return first
         return labels, classes
 
-    def _usual(self, how: Repair, rows: int) -> tuple[int, arrays.Thoroughness]:
+    def _usual(self, how: Repair, rows: int) -> tuple[int, growing.Thoroughness]:
         """Give rounds and thoroughness, with what was not asked for chosen by rows and promises."""
         small = rows <= _SMALL
         # where steps ask about sizes alone a round costs little, and dissolving is worth more tries
@@ -115,7 +116,7 @@ class Bench:
         passes = 2 if rows <= FEW_ROWS else 1  # other borders gain more in a second than another pass
         return (
             rounds if how.rounds is None else how.rounds,
-            arrays.Thoroughness(passes, reach if how.reach is None else float(how.reach), how.blind),
+            growing.Thoroughness(passes, reach if how.reach is None else float(how.reach), how.blind),
         )
 
     def placed(self, labels: Labels, classes: int) -> tuple[Labels, int]:
@@ -126,7 +127,7 @@ class Bench:
                 break
             kept = labels >= 0
             centres = class_means(self._where[kept], labels[kept], classes)
-            labels, classes = arrays.place_waiting(
+            labels, classes = growing.place_waiting(
                 self.costs,
                 self.promises,
                 labels,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mahrem import arrays
+from mahrem.arrays import tiling
 from mahrem.partition._admission import Admission
 from mahrem.partition._partition import Admits
 from mahrem.types import Labels, Mask, Sizes
@@ -23,7 +23,7 @@ def admitted_classes(labels: Labels, wanted: Mask, admits: Admits) -> Mask:
     """
     numbers = np.append(np.where(wanted, np.cumsum(wanted) - 1, -1), -1)  # the last place is label -1
     admitted: Mask = np.zeros(len(wanted), np.bool_)
-    admitted[wanted] = admits(*arrays.rows_by_label(numbers[labels], int(wanted.sum())))
+    admitted[wanted] = admits(*tiling.rows_by_label(numbers[labels], int(wanted.sum())))
     return admitted
 
 
@@ -51,7 +51,7 @@ class _Classes:
     @classmethod
     def of(cls, labels: Labels, sizes: Sizes, wanted: Mask, admits: Admission, most: int | None) -> _Classes:
         numbers = np.append(np.where(wanted, np.cumsum(wanted) - 1, -1), -1)  # the last place is label -1
-        grouped = arrays.rows_by_label(numbers[labels], int(wanted.sum()))
+        grouped = tiling.rows_by_label(numbers[labels], int(wanted.sum()))
         fewest = 0 if most is None else int(sizes.sum()) - most
         return cls(labels, sizes, wanted, admits.judges_again(*grouped), fewest)
 
@@ -174,7 +174,7 @@ def with_the_rest(labels: Labels, sizes: Sizes, shown: Mask, admits: Admits, mos
     turn = np.full(len(shown) + 1, -1)  # the last place is label -1
     turn[:-1][~shown] = 0
     turn[joining[:allowed]] = np.arange(allowed) + 1
-    rows, ends = arrays.rows_by_label(turn[labels], allowed + 1)
+    rows, ends = tiling.rows_by_label(turn[labels], allowed + 1)
     lengths = ends[1:][steps]
     tried = np.concatenate([rows[:length] for length in lengths])
     stands = admits(tried, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))

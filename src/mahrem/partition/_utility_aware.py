@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mahrem import arrays, check
+from mahrem import check
+from mahrem.arrays import tiling
 from mahrem.partition._canon import by_kinds
 from mahrem.partition._leftovers import merge_refused, place_leftovers
 from mahrem.partition._mondrian import Mondrian
@@ -168,8 +169,8 @@ class _Loop:
         whole = len(rest) == len(self.points)
         here = self.points if whole else self.points[rest]
         partition = self.settings.partitioner(here, self.admits if whole else Within(self.admits, rest))
-        rows, offsets = arrays.rows_by_label(partition.labels, partition.classes)
-        widths = arrays.normals_first(
+        rows, offsets = tiling.rows_by_label(partition.labels, partition.classes)
+        widths = tiling.normals_first(
             here,
             rows,
             offsets,
@@ -229,11 +230,11 @@ class _Loop:
 
     def _swapped(self, labels: Labels, classes: int) -> Labels:
         """Let rows change places; where a class may not stand then, its tile stays as it was."""
-        swapped, tiles = arrays.swap_rows(self.points, labels, classes)
+        swapped, tiles = tiling.swap_rows(self.points, labels, classes)
         if self.admits.plain:
             return swapped
         spoilt = np.zeros(classes, np.bool_)  # by tile, of which there are fewer
-        spoilt[tiles[~self.admits(*arrays.rows_by_label(swapped, classes))]] = True
+        spoilt[tiles[~self.admits(*tiling.rows_by_label(swapped, classes))]] = True
         return np.where(spoilt[tiles[labels]], labels, swapped)
 
     def finish(self, rest: Rows) -> Partition:

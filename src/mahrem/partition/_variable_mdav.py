@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mahrem import arrays, check
+from mahrem import check
+from mahrem.arrays import averaging
 from mahrem.partition._microaggregation import microaggregate
 from mahrem.partition._partition import Admits, Partition
 from mahrem.types import Labels, Points
@@ -51,7 +52,7 @@ class VariableMdav:
         check.at_least(0, gamma=self.gamma)
 
         def group(scaled: Points, minimum: int) -> Labels:
-            return arrays.extended_groups(scaled, minimum, self.gamma)
+            return averaging.extended_groups(scaled, minimum, self.gamma)
 
         return microaggregate(points, admits, group, standardise=self.standardise)
 
@@ -96,6 +97,6 @@ class MdavStar:
         """Sort rows into classes that ``admits`` accepts."""
 
         def group(scaled: Points, minimum: int) -> Labels:
-            return arrays.extended_groups(scaled, minimum, None)
+            return averaging.extended_groups(scaled, minimum, None)
 
         return microaggregate(points, admits, group, standardise=self.standardise)

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import polars as pl
 
-from mahrem import arrays
+from mahrem.arrays import cutting
 from mahrem.table import Axis, Cells
 from mahrem.table.cells import SUPPRESSED
 from mahrem.types import Floats, Integers, Labels, Mask, Sizes
@@ -29,7 +29,7 @@ class Recoding(Protocol):
 
 def class_ends(axis: Axis, labels: Labels, classes: int) -> tuple[Floats, Floats, Sizes]:
     """Give lowest and highest position of each class, NaN where it has none, and how many are missing."""
-    low, high, missing = arrays.class_extremes(axis.positions, labels, classes)
+    low, high, missing = cutting.class_extremes(axis.positions, labels, classes)
     none = low > high
     return np.where(none, np.nan, low), np.where(none, np.nan, high), missing
 

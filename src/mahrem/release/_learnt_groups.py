@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from mahrem import arrays, check
+from mahrem import check
+from mahrem.arrays import cutting
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.metrics import measure_entropy
 from mahrem.recode import Nodes
@@ -124,7 +125,7 @@ def _cost(
     cells = Nodes()(axis, labels, classes)
     shown = labels[:published]
     sizes = np.bincount(shown[shown >= 0], minlength=classes)
-    low, high, _ = arrays.class_extremes(axis.positions, labels, classes)
+    low, high, _ = cutting.class_extremes(axis.positions, labels, classes)
     there = low <= high
     first, last = (np.where(there, ends, 0).astype(np.int64) for ends in (low, high))
     height, _ = tree.lowest_common(first, last)

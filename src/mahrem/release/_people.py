@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from mahrem.arrays import RowSketch
+from mahrem.arrays.sketching import RowSketch
 from mahrem.errors import either
 from mahrem.files import private_key, state_folder, write_whole
 from mahrem.release._policy import Policy

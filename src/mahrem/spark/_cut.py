@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mahrem import arrays
+from mahrem.arrays import cutting
 from mahrem.spark._judge import Judge
 from mahrem.spark._tally import PassCount, Survey, add_up
 from mahrem.types import Floats, Integers
@@ -93,14 +93,14 @@ class PartAnswer:
 
     def _triplets(self, border: int) -> list[Integers]:
         """Give group (0 left, 1 right), code and times of both sides, for each sensitive column."""
-        base = arrays.SIDES * len(self.survey.asked.column)
+        base = cutting.SIDES * len(self.survey.asked.column)
         listed = self.inside.stop - self.inside.start
         right = np.arange(len(self.value)) >= border
         slots = np.concatenate(
             [
-                arrays.SIDES * self.place + np.array([0, 2]),
+                cutting.SIDES * self.place + np.array([0, 2]),
                 base + np.arange(self.inside.start, self.inside.stop),
-                arrays.SIDES * self.place + np.ones(len(self.value) - listed, np.int64),
+                cutting.SIDES * self.place + np.ones(len(self.value) - listed, np.int64),
             ]
         )
         groups = np.concatenate([[0, 1], right.astype(np.int64)])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem import arrays
+from mahrem.arrays import sketching
 from mahrem.partition import Admits, Partition, Partitioner
 from mahrem.recode import Recoding, render
 from mahrem.spark._frame import CLASS, PlacedColumn
@@ -65,7 +65,7 @@ class PartFinisher:
             table = table.take(pa.array(order))
             points, codes = points[order], [code[order] for code in codes]
         partition = self.classes(points, codes)
-        mixed = arrays.shuffled(table.num_rows) if self.shuffled else None
+        mixed = sketching.shuffled(table.num_rows) if self.shuffled else None
         labels = np.where(partition.labels < 0, -1, partition.labels + (leaf << CLASS_BITS))
         cells = self.cells(table, partition.labels, partition.classes, mixed)
         carried = table.select(range(axes.width, table.num_columns))

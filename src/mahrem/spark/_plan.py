@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mahrem import arrays
+from mahrem.arrays import cutting
 from mahrem.spark._cut import PartAnswer, PartBins, PartNode, bracket_of
 from mahrem.spark._judge import Judge
 from mahrem.spark._tally import PassCount, Survey
@@ -30,7 +30,7 @@ _FEW = 4_096  # rows in a bracket that are never too many
 class CutPlan:
     """Where rows go: a tree whose leaves are parts for workers, or classes that need no further work."""
 
-    tree: arrays.CutTree = field(repr=False)
+    tree: cutting.CutTree = field(repr=False)
     roots: Mapping[bytes, int] = field(repr=False)  # pattern of missing values to its root; empty = root 0
     number: Integers = field(repr=False)  # (m,) number of each leaf, -1 for inner nodes
     sizes: Integers = field(repr=False)  # (leaves,)
@@ -43,7 +43,7 @@ class CutPlan:
     def survey(self) -> Survey:
         """Give something that can say where rows stand."""
         nothing = np.zeros(0, np.int64)
-        asked = arrays.Asked(
+        asked = cutting.Asked(
             np.full(len(self.number), -1),
             nothing,
             np.zeros(0),
@@ -161,7 +161,7 @@ class _Planner:
                 for column, edges in enumerate(self.edges):
                     ends = np.searchsorted(edges, [node.low[column], node.high[column]])
                     first[place, column], last[place, column] = ends
-        asked = arrays.Asked(
+        asked = cutting.Asked(
             of_node=of_node,
             column=np.array([-1 if node.bracket is None else node.column for node in waiting], np.int64),
             low=np.array([low for low, _ in bracket]),
@@ -174,9 +174,9 @@ class _Planner:
         sizes = tuple(coded.size for coded in self.judge.columns)
         return Survey(self._tree(), self.roots, asked, self.edges, bins, sizes)
 
-    def _tree(self) -> arrays.CutTree:
+    def _tree(self) -> cutting.CutTree:
         count = len(self.nodes)
-        tree = arrays.CutTree(
+        tree = cutting.CutTree(
             np.full(count, -1),
             np.zeros(count),
             np.zeros(count, np.bool_),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mahrem import arrays
+from mahrem.arrays import sketching
 from mahrem.errors import InvalidParameter
 from mahrem.partition import Mondrian
 from mahrem.recode import Centroids, Recoding
@@ -76,7 +76,7 @@ class _Cells:
         table = pa.Table.from_batches(parts)
         place = len(self.finish.quasi)
         alive, labels = np.unique(table.column(place).to_numpy(), return_inverse=True)
-        order = arrays.shuffled(table.num_rows) if self.finish.shuffled else None
+        order = sketching.shuffled(table.num_rows) if self.finish.shuffled else None
         cells = self.finish.cells(table, labels.astype(np.int64), len(alive), order)
         rest = table.select(range(place, table.num_columns))
         rest = rest if order is None else rest.take(pa.array(order))

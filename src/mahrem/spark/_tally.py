@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mahrem import arrays
+from mahrem.arrays import cutting
 from mahrem.types import Codes, Floats, Integers, Points
 
 _DENSE = 4_000_000  # counters of sensitive values up to which a plain array is quicker than sorting
@@ -96,7 +96,7 @@ def merge(counts: Iterable[PassCount]) -> PassCount:
     least = np.concatenate([part.least_inside for part in parts])[order]
     most = np.concatenate([part.most_inside for part in parts])[order]
     some = len(starts) > 0
-    base = arrays.SIDES * len(parts[0].count)
+    base = cutting.SIDES * len(parts[0].count)
     return PassCount(
         count=np.sum([part.count for part in parts], axis=0),
         least=np.min([part.least for part in parts], axis=0),
@@ -142,9 +142,9 @@ def add_up(triplets: Integers) -> Integers:
 class Survey:
     """What a pass asks of every worker; called with the worker's pieces, it gives one packed count."""
 
-    tree: arrays.CutTree
+    tree: cutting.CutTree
     roots: Mapping[bytes, int]  # pattern of missing values to the root of its tree; empty = one tree, root 0
-    asked: arrays.Asked
+    asked: cutting.Asked
     edges: Floats  # (d, e)
     bins: int
     sizes: tuple[int, ...]  # how many values each sensitive column knows
@@ -167,18 +167,18 @@ class Survey:
         if self.roots:
             patterns, of_row = missing_patterns(points)
             nodes = np.array([self.roots[pattern.tobytes()] for pattern in patterns], np.int64)[of_row]
-        arrays.descend(points, self.tree, nodes)
+        cutting.descend(points, self.tree, nodes)
         return nodes
 
     def count(self, points: Points, codes: list[Integers]) -> PassCount:
         """Count the rows of one batch."""
         questions, columns = len(self.asked.column), points.shape[1]
         nothing = self._nothing()
-        tally = arrays.Tally(nothing.count, nothing.least, nothing.most, nothing.bins.astype(np.int32))
+        tally = cutting.Tally(nothing.count, nothing.least, nothing.most, nothing.bins.astype(np.int32))
         nodes, side = self.stand(points), np.empty(len(points), np.int8)
         inside = np.zeros(0, np.int64)
-        if arrays.tally(points, nodes, self.asked, self.edges, tally, side):
-            inside = np.flatnonzero(side == arrays.SIDES)
+        if cutting.tally(points, nodes, self.asked, self.edges, tally, side):
+            inside = np.flatnonzero(side == cutting.SIDES)
         question = self.asked.of_node[nodes]
         value = points[inside, self.asked.column[question[inside]]] if len(inside) else np.zeros(0)
         order = np.lexsort((value, question[inside]))
@@ -186,8 +186,8 @@ class Survey:
         first = np.ones(len(rows), np.bool_)
         first[1:] = (np.diff(question[rows]) != 0) | (np.diff(value[order]) != 0)
         starts = np.flatnonzero(first)
-        slot = np.where(side < 0, -1, arrays.SIDES * question + side)
-        slot[rows] = arrays.SIDES * questions + np.cumsum(first) - 1
+        slot = np.where(side < 0, -1, cutting.SIDES * question + side)
+        slot[rows] = cutting.SIDES * questions + np.cumsum(first) - 1
         some = len(starts) > 0
         empty = np.zeros((0, columns))
         return PassCount(
@@ -201,16 +201,16 @@ class Survey:
             least_inside=np.minimum.reduceat(points[rows], starts, axis=0) if some else empty,
             most_inside=np.maximum.reduceat(points[rows], starts, axis=0) if some else empty,
             triplets=tuple(
-                count_codes(slot, code, size, arrays.SIDES * questions + len(starts))
+                count_codes(slot, code, size, cutting.SIDES * questions + len(starts))
                 for code, size in zip(codes, self.sizes, strict=True)
             ),
         )
 
     def _nothing(self) -> PassCount:
         questions, columns = len(self.asked.column), self.edges.shape[0]
-        sides = (questions, arrays.SIDES, columns)
+        sides = (questions, cutting.SIDES, columns)
         return PassCount(
-            count=np.zeros((questions, arrays.SIDES), np.int64),
+            count=np.zeros((questions, cutting.SIDES), np.int64),
             least=np.full(sides, np.inf),
             most=np.full(sides, -np.inf),
             bins=np.zeros((*sides, self.bins), np.int32),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.arrays import cover_first, eclat_sets, pack_bits
+from mahrem.arrays.mining import cover_first, eclat_sets, pack_bits
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.rules import (
     ExactSettings,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.arrays import ItemMatrix, join_sets
+from mahrem.arrays.mining import ItemMatrix, join_sets
 from mahrem.errors import InvalidInput
 from mahrem.types import Codes, Integers
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from mahrem.arrays import ItemMatrix
+from mahrem.arrays.mining import ItemMatrix
 from mahrem.errors import InvalidInput
 from mahrem.learning.rules import ClassRules
 from mahrem.types import Integers, Mask
@@ -40,7 +40,7 @@ def cover_together(ask: AskCover, ranked: ClassRules, classes: int) -> tuple[Mas
         ``(m,)`` which rules are kept and ``(m, classes)`` the rows each of them takes.
 
     Guarantees:
-        - The result is that of :func:`mahrem.arrays.cover_first` on the pooled rows.
+        - The result is that of :func:`mahrem.arrays.mining.cover_first` on the pooled rows.
         - It ends after at most one round more than there are rules, whatever is answered.
 
     Raises:

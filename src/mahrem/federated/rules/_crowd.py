@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.arrays import Bits, count_sets, pack_bits
+from mahrem.arrays.mining import Bits, count_sets, pack_bits
 from mahrem.federated.rules._silo import ItemTable, RulesSilo, cover_counts, read_sets
 from mahrem.learning.rules import as_cells, least_rows
 from mahrem.types import Integers

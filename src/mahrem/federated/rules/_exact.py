@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from mahrem import check
-from mahrem.arrays import ItemMatrix
+from mahrem.arrays.mining import ItemMatrix
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.rules._candidates import check_sets, next_levels, union
 from mahrem.federated.rules._coverage import cover_together

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mahrem.arrays import Bits, count_sets, eclat_sets, first_correct, first_match, pack_bits
+from mahrem.arrays.mining import Bits, count_sets, eclat_sets, first_correct, first_match, pack_bits
 from mahrem.errors import InvalidInput, MahremError
 from mahrem.federated.rules._one_shot import without_few
 from mahrem.federated.wire import Message

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.arrays import add_cells, count_cells
+from mahrem.arrays.counting import add_cells, count_cells
 from mahrem.errors import InvalidInput
 from mahrem.federated.sums import LARGEST_ROWS, to_fixed
 from mahrem.federated.weights._boosting import BENDS, STEEPEST, Bins, BoostedTrees, Growth, shares_of

@@ -14,13 +14,11 @@ from mahrem import check
 from mahrem.dp import Ledger, Relation
 from mahrem.dp.accounting import Approximate, Event
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private._boosting_plan import BoostingPlan
-from mahrem.learning.private._given_values import label_codes, target_numbers
-from mahrem.learning.private._private_boosting import BoostedTrees
-from mahrem.learning.private._private_network import PrivateNetwork
 from mahrem.learning.private._secret_stream import SecretStream, new_stream
-from mahrem.learning.private._training_cost import LARGEST, ORDERS, SMALLEST
-from mahrem.learning.private._training_plan import TrainingPlan
+from mahrem.learning.private.boosting import BoostedTrees, BoostingPlan
+from mahrem.learning.private.inputs import label_codes, target_numbers
+from mahrem.learning.private.networks import PrivateNetwork
+from mahrem.learning.private.steps import LARGEST, ORDERS, SMALLEST, TrainingPlan
 
 Candidate = PrivateNetwork | BoostedTrees
 CLOSE = 0.01  # noise is found to so small a share

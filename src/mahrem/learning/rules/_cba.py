@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.arrays import cover_first, cover_marked, pack_bits
+from mahrem.arrays.mining import cover_first, cover_marked, pack_bits
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning._estimator import Estimator
 from mahrem.learning.rules._class_rules import (

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from mahrem import check
-from mahrem.arrays import Bits, ItemMatrix, apriori_sets, eclat_sets, fp_growth_sets, outdone_sets
+from mahrem.arrays.mining import Bits, ItemMatrix, apriori_sets, eclat_sets, fp_growth_sets, outdone_sets
 from mahrem.types import Codes, Floats, Integers, Mask
 
 Miner: TypeAlias = Literal["eclat", "apriori", "fp-growth"]

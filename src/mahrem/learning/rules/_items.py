@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.arrays import Bits, pack_bits
+from mahrem.arrays.mining import Bits, pack_bits
 from mahrem.errors import ColumnNotFound, InvalidInput
 from mahrem.table import Exact, Hierarchy, Members, Prefix, as_polars, read_cell, read_ranges
 from mahrem.types import Codes, Integers, Mask

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.arrays import ItemMatrix, first_match
+from mahrem.arrays.mining import ItemMatrix, first_match
 from mahrem.errors import InvalidInput
 from mahrem.learning.rules._bins import put_into_bins
 from mahrem.learning.rules._items import Items, as_cells, covered_bits

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mahrem.learning.private import torch_of
+from mahrem.learning.private.steps import torch_of
 from mahrem.types import Floats, Integers
 
 CHUNK = 4096  # rows that a network makes at a time

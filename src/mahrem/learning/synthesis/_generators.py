@@ -15,15 +15,8 @@ import numpy.typing as npt
 from mahrem import check
 from mahrem.dp import Relation
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private import (
-    Compute,
-    Descent,
-    PrivateSteps,
-    SecretStream,
-    StepExamples,
-    TrainingPlan,
-    torch_of,
-)
+from mahrem.learning.private import SecretStream, TrainingPlan
+from mahrem.learning.private.steps import Compute, Descent, PrivateSteps, StepExamples, torch_of
 from mahrem.learning.synthesis._drawings import NetworkDrawing
 from mahrem.learning.synthesis._likelihoods import TINY, Likelihood
 from mahrem.types import Floats, Integers

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mahrem.learning.private import torch_of
+from mahrem.learning.private.steps import torch_of
 from mahrem.types import Floats
 
 DARK = -2.0  # images are taken to be dark at first

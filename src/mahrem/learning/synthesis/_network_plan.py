@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from mahrem.dp import Relation, Unit
 from mahrem.dp.accounting import Approximate, Composed, Event, gaussian_multiplier, rho_for
 from mahrem.dp.noise import IntegerNoise, global_sensitivity
-from mahrem.learning.private import TrainingPlan, least_gaussian
+from mahrem.learning.private import TrainingPlan
+from mahrem.learning.private.steps import least_gaussian
 from mahrem.learning.synthesis._generators import Generator
 from mahrem.learning.synthesis._marginal_plan import ASSUMED_ROWS, count_event, count_noise
 

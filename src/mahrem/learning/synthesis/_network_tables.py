@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from mahrem.dp import Ledger
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private import SecretStream, choose_device, new_stream
+from mahrem.learning.private import SecretStream, new_stream
+from mahrem.learning.private.steps import choose_device
 from mahrem.learning.synthesis._drawings import CHUNK, CellsAsked, NetworkDrawing
 from mahrem.learning.synthesis._drawn_tables import DrawGroups, DrawnTable, GroupConditions, ModelledTable
 from mahrem.learning.synthesis._generators import Generator, GeneratorExamples

@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from mahrem.arrays import redraw_cells, round_weights
+from mahrem.arrays.counting import redraw_cells, round_weights
 from mahrem.learning.synthesis._clique_tree import Measured
 from mahrem.learning.synthesis._drawings import resampled
 from mahrem.types import Floats, Integers

@@ -11,7 +11,8 @@ import numpy as np
 
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private import SecretStream, TrainingPlan, torch_of
+from mahrem.learning.private import SecretStream, TrainingPlan
+from mahrem.learning.private.steps import torch_of
 from mahrem.learning.synthesis._drawings import (
     CellsAsked,
     NetworkDrawing,

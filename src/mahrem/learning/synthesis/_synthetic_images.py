@@ -13,15 +13,9 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Ledger
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning.private import (
-    SecretStream,
-    TrainingPlan,
-    declared_rows,
-    label_codes,
-    new_stream,
-    quiet_floats,
-    shape_of,
-)
+from mahrem.learning.private import SecretStream, TrainingPlan, new_stream
+from mahrem.learning.private.inputs import label_codes, quiet_floats, shape_of
+from mahrem.learning.private.steps import declared_rows
 from mahrem.learning.synthesis._drawings import CHUNK, CodedDrawing
 from mahrem.learning.synthesis._generators import Generator, GeneratorExamples
 from mahrem.learning.synthesis._image_sheet import image_sheet

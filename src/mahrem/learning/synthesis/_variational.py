@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mahrem import check
-from mahrem.learning.private import SecretStream, TrainingPlan, torch_of
+from mahrem.learning.private import SecretStream, TrainingPlan
+from mahrem.learning.private.steps import torch_of
 from mahrem.learning.synthesis._drawings import CodedDrawing
 from mahrem.learning.synthesis._generators import (
     Generator,

@@ -8,7 +8,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.learning.private import (
     Augmentation,
     BoostedTrees,
-    Descent,
     FunctionalLinear,
     FunctionalLogistic,
     ObjectivePerturbation,
@@ -20,6 +19,7 @@ from mahrem.learning.private import (
     PrivateNetwork,
     PrivateRegressor,
 )
+from mahrem.learning.private.steps import Descent
 from mahrem.learning.training._settings import TrainingSettings
 from mahrem.learning.training._task import TrainingTask
 

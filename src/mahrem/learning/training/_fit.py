@@ -8,15 +8,9 @@ from typing import Any
 import numpy as np
 
 from mahrem.dp.accounting import Event, promise_event
-from mahrem.learning.private import (
-    BoostedTrees,
-    PrivateNetwork,
-    PrivateSearch,
-    PublicInputs,
-    checkpoint_stream,
-    new_stream,
-    read_rows,
-)
+from mahrem.learning.private import BoostedTrees, PrivateNetwork, PrivateSearch, PublicInputs, new_stream
+from mahrem.learning.private.inputs import read_rows
+from mahrem.learning.private.steps import checkpoint_stream
 from mahrem.learning.training._canaries import Canaries
 from mahrem.learning.training._task import TrainingTask
 from mahrem.table import Source

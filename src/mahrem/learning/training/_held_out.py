@@ -12,7 +12,8 @@ from mahrem.dp import Ledger
 from mahrem.dp.accounting import Composed, Event, Repeated
 from mahrem.dp.noise import IntegerNoise, global_sensitivity, laplace_integers
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private import SecretStream, limited_units
+from mahrem.learning.private import SecretStream
+from mahrem.learning.private.steps import limited_units
 from mahrem.types import Floats, Integers, Mask
 
 FINE = 1000  # steps of an error, from none to the whole range

@@ -12,13 +12,8 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Ledger, refuse_undeclared
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private import (
-    BoostedTrees,
-    PrivateNetwork,
-    PrivateSearch,
-    PublicInputs,
-    declared_features,
-)
+from mahrem.learning.private import BoostedTrees, PrivateNetwork, PrivateSearch, PublicInputs
+from mahrem.learning.private.inputs import declared_features
 from mahrem.learning.training._canaries import canary_count
 from mahrem.learning.training._entries import GRADIENTS, PrivateModel, find_model
 from mahrem.learning.training._held_out import HeldOutMeasure

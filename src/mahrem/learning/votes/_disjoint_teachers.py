@@ -15,7 +15,8 @@ import numpy as np
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private import given_numbers, label_codes, new_stream
+from mahrem.learning.private import new_stream
+from mahrem.learning.private.inputs import given_numbers, label_codes
 from mahrem.types import Floats, Integers, Mask
 
 PARTS = 2  # at least

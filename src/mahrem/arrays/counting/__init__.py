@@ -1,0 +1,39 @@
+"""Figures over cells of a table: levels of a lattice, sums, weights of people, budgets of a booster.
+
+Each works on integer codes of cells.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.arrays.counting._boost import add_within_budgets
+    from mahrem.arrays.counting._cell_sums import add_cells, count_cells
+    from mahrem.arrays.counting._lattice import (
+        Keys,
+        Lift,
+        cell_penalties,
+        class_figures,
+        nearest_finer,
+        regroup,
+    )
+    from mahrem.arrays.counting._population import redraw_cells, round_weights
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "Keys",
+    "Lift",
+    "add_cells",
+    "add_within_budgets",
+    "cell_penalties",
+    "class_figures",
+    "count_cells",
+    "nearest_finer",
+    "redraw_cells",
+    "regroup",
+    "round_weights",
+]
