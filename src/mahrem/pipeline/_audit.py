@@ -162,7 +162,7 @@ def audit(
     _refuse_silence(verdict, asked.claims, opened.label)
     step(Note("stage.measuring"))
     report = _report(verdict, policy, opened.label, _tallies(table, quasi, passes))
-    doubts = [*tied_rows(verdict.trajectories, policy), *_doubts(opened, policy, passes)]
+    doubts = [*tied_rows(verdict.trajectories, policy), *_doubts(opened, policy)]
     report |= verdict_of(holds=verdict.holds, doubts=doubts)
     if policy.subject is not None and subjects is None:
         report |= warnings_of([*verdict.notes, Note("warning.published")])
@@ -308,7 +308,7 @@ def _report(
     }
 
 
-def _doubts(opened: Source, policy: Policy, passes: int) -> Iterator[Note]:
+def _doubts(opened: Source, policy: Policy) -> Iterator[Note]:
     """Look at what the table shows beside its classes, in some thousand rows."""
     yield from accepted_columns(policy)
     if EVERY in policy.accept:
@@ -316,8 +316,7 @@ def _doubts(opened: Source, policy: Policy, passes: int) -> Iterator[Note]:
     kinds = opened.scan(opened.columns).collect_schema()
     names = [name for name in opened.columns if not kinds[name].is_nested() and name not in policy.accept]
     every = max(1, opened.rows // _LOOKED_AT)
-    scanned = scan_sparingly(opened, names) if passes else opened.scan(names)
-    some = scanned.gather_every(every).collect(engine="streaming" if passes else "auto")
+    some = opened.scan(names).gather_every(every).collect()
     for doubt in find_doubts(some, policy, sampled=every > 1):
         yield Note("doubt.content", {"column": doubt.column, "why": doubt.why})
 
