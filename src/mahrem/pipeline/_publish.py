@@ -46,7 +46,7 @@ def checked_file(draft: Draft, folder: Path) -> Verdict:
 
 
 def _in_numbers(draft: Draft, published: pl.LazyFrame) -> pl.LazyFrame:
-    """Read cells of quasi-identifiers as numbers of the texts they show: as text they take ten times more."""
+    """Read cells of quasi-identifiers as numbers of the texts they show: text takes more memory."""
     judged = published.select(draft.judged_columns)
     kinds = judged.collect_schema()
     prepared, policy = draft.prepared, draft.policy

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -247,7 +247,7 @@ class PolarsSource(ColumnSource):
         if column.collect_schema()[name] != pl.String:
             return None
         some = self._collect(column.head(LOOKED_AT))[name]
-        return self._collect(column.unique(), engine="streaming")[name] if may_be_respelled(some) else None
+        return self._collect(column.unique())[name] if may_be_respelled(some) else None
 
     def rebuild(
         self, replace: Mapping[str, Sequence[pl.Series]], drop: Collection[str] = (), keep: Mask | None = None
@@ -263,9 +263,9 @@ class PolarsSource(ColumnSource):
         frame = pl.DataFrame([kept[part] if isinstance(part, str) else part for part in parts])
         return frame.lazy() if self._at_once else frame
 
-    def _collect(self, lazy: pl.LazyFrame, engine: Literal["auto", "streaming"] = "auto") -> pl.DataFrame:
+    def _collect(self, lazy: pl.LazyFrame) -> pl.DataFrame:
         try:
-            return lazy.collect(engine=engine)
+            return lazy.collect()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InvalidInput(
                 f"{self.label} cannot be read ({type(error).__name__}); is it whole and unchanged?"
