@@ -119,9 +119,12 @@ def find_doubts(
         if doubt.column not in known:
             known.add(doubt.column)
             doubts.append(doubt)
+    words = [name for name in listed if read_kind(values[name])[0] is Kind.CATEGORICAL]
+    # Dates that can be read in two ways are asked about when they are read.
+    words = [name for name in words if not {finding.kind for finding in contents.of(name)} & _DATES]
     rare = (
         name
-        for name in (*plain, *(name for name in listed if read_kind(values[name])[0] is Kind.CATEGORICAL))
+        for name in (*plain, *words)
         if name not in known
         and name not in policy.sensitive
         and name not in policy.redact

@@ -269,7 +269,7 @@ def a_run_that_loses_a_client_waits_for_it_and_goes_on(processes: Processes, tmp
     said = run_federation(
         processes.folder, RunSettings(output=tmp_path / "run", clients=3, wait=PATIENCE), tell=tell
     )
-    assert any("waiting for north, south, west to come back" in line for line in told), told
+    assert any("waiting for north, south and west to come back" in line for line in told), told
     assert said["clients"] == sorted(NAMES)
     assert RuleList.from_json((tmp_path / "run" / "model.json").read_text()) == central(*TABLES.values())
     assert federation_status(processes.folder).missing == ("east",)
