@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         PolynomialLastLayer,
         frozen_features,
     )
-    from mahrem.learning.private.steps import NOISES, OPTIMISERS, Augmentation, TrainingPlan
+    from mahrem.learning.private.steps import NOISES, OPTIMISERS, Augmentation, Compute, Descent, TrainingPlan
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -53,6 +53,8 @@ __all__ = [
     "Augmentation",
     "BoostedTrees",
     "BoostingPlan",
+    "Compute",
+    "Descent",
     "FunctionalLinear",
     "FunctionalLogistic",
     "LocalNoise",
