@@ -18,6 +18,12 @@ from typing import Any
 import httpx
 
 WAITING = ("queued", "running")
+# As ``python -m mahrem``, but a shell that runs us in the background has it ignore ctrl-C.
+HEEDING = """
+import runpy, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("mahrem", run_name="__main__", alter_sys=True)
+"""
 
 
 @dataclass
@@ -112,7 +118,7 @@ def begin(folder: Path, *options: str) -> Server:
     """Start a server on a free port of the loopback address."""
     folder.mkdir(parents=True, exist_ok=True)
     state, log = folder / "state", folder / "stderr"
-    command = [sys.executable, "-m", "mahrem", "serve", "--no-open", "--port", "0", "--state", str(state)]
+    command = [sys.executable, "-c", HEEDING, "serve", "--no-open", "--port", "0", "--state", str(state)]
     environment = {**os.environ, "MAHREM_STATE": str(folder / "own"), "PYTHONUNBUFFERED": "1"}
     with log.open("ab") as errors:
         process = subprocess.Popen(
@@ -120,7 +126,6 @@ def begin(folder: Path, *options: str) -> Server:
             stdout=subprocess.PIPE,
             stderr=errors,
             env=environment,
-            preexec_fn=_heed_interrupts,  # noqa: PLW1509 - no threads here; a background shell ignores ctrl-C
         )
     printed = ""
     assert process.stdout is not None
@@ -143,7 +148,3 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
         yield server
     finally:
         server.stop()
-
-
-def _heed_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)

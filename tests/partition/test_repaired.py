@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges import AtLeast
-from mahrem.arrays import _class_steps
+from mahrem.arrays.growing import _steps
 from mahrem.arrays.growing._cells import work_out
 from mahrem.arrays.growing._costs import Workbench, open_workbench, place_records
 from mahrem.arrays.growing._members import enter, keeps_whoever
@@ -248,10 +248,10 @@ def test_after_every_kind_of_step_promises_hold_and_the_books_are_right(
     costs, promises, room, before = bench.costs, bench.promises, start.classes + 2, loss(points, start.labels)
     tile = laid_out(bench, start.labels, room)
     steps = (
-        lambda: _class_steps._move(tile, costs, promises, len(rows), room, blind, 1),
-        lambda: _class_steps._swap(tile, costs, promises, len(rows), blind, 1),
-        lambda: _class_steps._spawn(tile, costs, promises, len(rows), room, blind, 1),
-        lambda: _class_steps._reform(tile, costs, promises, len(rows), room, 2.0, blind, 1),
+        lambda: _steps._move(tile, costs, promises, len(rows), room, blind, 1),
+        lambda: _steps._swap(tile, costs, promises, len(rows), blind, 1),
+        lambda: _steps._spawn(tile, costs, promises, len(rows), room, blind, 1),
+        lambda: _steps._reform(tile, costs, promises, len(rows), room, 2.0, blind, 1),
     )
     for step in steps * 2:
         changed = step()

@@ -59,7 +59,7 @@ def few_files() -> Any:
 def test_half_open_connections_stop_neither_pages_nor_jobs_nor_deletion(
     tmp_path: Path, few_files: Any
 ) -> None:
-    with serving(tmp_path, "--keep-hours", "0.01") as server:
+    with serving(tmp_path, "--keep-hours", "0.006") as server:
         few_files()  # for us alone: a server keeps what it was started with
         project = server.project(TABLE)
         raw = next((server.state / "projects" / project).glob("source*"))

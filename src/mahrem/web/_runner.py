@@ -45,9 +45,10 @@ class Runner:
         self._busy = 0
         self._stopping = False
         self._over = threading.Event()
+        pause = min(_SWEEP, 360 * settings.keep_hours)  # a tenth of the time raw data may stay
         self._threads = [
             threading.Thread(target=self._keep_on, args=turn, name=turn[0], daemon=True)
-            for turn in (("jobs", self._turn, 0.0), ("deletion", self.forget_old, _SWEEP))
+            for turn in (("jobs", self._turn, 0.0), ("deletion", self.forget_old, pause))
         ]
         self._troubles: dict[str, str] = {}  # what does not work now, and since when
 
