@@ -10,7 +10,12 @@ PY
 bash scripts/system_packages.sh
 [ -x .venv/bin/python ] || "$python" -m venv .venv
 # Modules are compiled when they are first imported: most never are, and all of them take minutes.
-.venv/bin/python -m pip install --quiet --no-compile --requirement requirements-dev.txt --constraint constraints.txt
+install() { .venv/bin/python -m pip install --quiet --no-compile --constraint constraints.txt "$@"; }
+# What kernels are built with comes first: they are built while the rest arrives. If that fails, make says why.
+install numba numpy setuptools
+.venv/bin/python native/build_kernels.py >/dev/null 2>&1 & kernels=$!
+install --requirement requirements-dev.txt
 .venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 .venv/bin/python -m pip check --quiet
+wait "$kernels" || true
 touch .venv/.ready
