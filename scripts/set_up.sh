@@ -15,7 +15,7 @@ install() { .venv/bin/python -m pip install --quiet --no-compile --constraint co
 install numba numpy setuptools
 .venv/bin/python native/build_kernels.py >/dev/null 2>&1 & kernels=$!
 install --requirement requirements-dev.txt
+wait "$kernels" || true  # the next step would build them once more
 .venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 .venv/bin/python -m pip check --quiet
-wait "$kernels" || true
 touch .venv/.ready
