@@ -46,11 +46,10 @@ def tried(number: tuple[int, int, float, str]) -> tuple[str, str, str | None]:
     warnings.simplefilter("ignore")
     seed, place, pages, by = number
     random = Random(f"{seed}-{place}")
+    twins = draw_twins(random)
     if by != "release":
-        twins = draw_twins(random)
         what, apart = elsewhere(by)(twins)
         return twins.how, what, apart
-    twins = draw_twins(random)
     html = random.random() < pages
     folder = Path(tempfile.mkdtemp())
     try:

@@ -112,7 +112,8 @@ class Runner:
                 self._troubles.pop(name, None)
             except Exception as error:  # noqa: BLE001 - no file, no thread, no memory, no disk: it may come back
                 wait = min(pause, _AGAIN) or _AGAIN
-                if self._troubles.setdefault(name, now_words()):
+                if name not in self._troubles:  # said once, not at every try
+                    self._troubles[name] = now_words()
                     _LOG.error("%s: %s; trying again", name, type(error).__name__)
             self._over.wait(wait) if wait else None
 
