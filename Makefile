@@ -33,6 +33,11 @@ test: kernels  ## Run every check and every test
 check: $(STAMP)  ## Only the static checks: ruff, mypy, import-linter
 	bash scripts/check.sh
 
+.PHONY: docs
+docs: $(STAMP)  ## Build the site into build/site; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "$$(find build/site -name '*.html' | wc -l) pages in build/site; begin with build/site/index.html"
+
 .PHONY: bench
 bench: kernels  ## Run the benchmarks; rows go to benchmarks/results/
 	bash scripts/bench.sh

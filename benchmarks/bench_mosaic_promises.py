@@ -30,7 +30,7 @@ from mahrem.errors import MahremError
 from mahrem.metrics import guess_within_classes, measure
 from mahrem.models import DistinctDiversity, KAnonymity
 from mahrem.partition import Admission, Mosaic
-from mahrem.release import policy_from
+from mahrem.release.decisions import policy_from
 from mahrem.table import Values
 
 DATA = Path(os.environ.get("MAHREM_DATA", "data"))

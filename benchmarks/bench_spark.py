@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -74,7 +74,7 @@ def write(rows: int, folder: Path) -> Path:
     return path
 
 
-def release(path: Path, folder: Path, engine: str) -> tuple[float, dict[str, Any]]:
+def release(path: Path, folder: Path, engine: Literal["local", "spark"]) -> tuple[float, dict[str, Any]]:
     """Anonymise once; gives the seconds and the report."""
     began = time.perf_counter()
     made = mh.anonymize(

@@ -2,7 +2,8 @@
 
 First page of a warm server against a bare answer of the same server; memory of the server while 100 MB arrive
 and are looked at, against before; anonymising a table through the API against the command line; a job
-with 50 clients that ask for it once a second against the same job alone. Repeats are interleaved and the
+with 50 clients that ask for it once a second against the same job alone; answers of the explorer at three
+sizes, median and the 95th of 100, against a bare answer of the same server. Repeats are interleaved and the
 minimum counts. ``python benchmarks/bench_web.py --json``; ``--cases first,upload`` picks some.
 """
 
@@ -27,6 +28,7 @@ import numpy as np
 
 ROLES = ["--qi", "age,zip,hours", "--sensitive", "cost", "--rest", "drop", "-k", "10"]
 CLIENTS = 50
+EXPLORED = 100  # tries for each size
 FINISHED = ("done", "failed", "cancelled", "interrupted")
 
 
@@ -181,6 +183,28 @@ def pollers(server: Server, folder: Path, rows: int, repeats: int) -> Row:
     )
 
 
+def explore(server: Server, folder: Path, rows: int) -> Row:
+    """Move k, coarseness and weights to and fro, one answer after the other, as a hand does."""
+    project = prepared(server, table(rows, folder / f"rows-{rows}.csv"))
+    place = f"/api/v1/projects/{project}"
+    columns = server.client.get(place).json()["choices"]
+    server.client.post(f"{place}/explore", json={}).raise_for_status()  # the table is read then
+    taken, bare, tried = [], [], 0
+    for turn in range(EXPLORED):
+        columns["columns"]["age"] |= {"weights": 1.0 + turn % 3, "at_least": (None, 5, 10)[turn % 3]}
+        wish = {"promises": {"k": 2 + turn % 30}, "columns": columns}
+        start = time.perf_counter()
+        answer = server.client.post(f"{place}/explore", json=wish)
+        taken.append(time.perf_counter() - start)
+        tried = answer.raise_for_status().json()["trial"]["tried"]
+        start = time.perf_counter()
+        server.client.get("/static/page.css").raise_for_status()
+        bare.append(time.perf_counter() - start)
+    middle, late = (float(np.quantile(taken, share)) for share in (0.5, 0.95))
+    case = f"explorer, {tried} of {rows} rows tried, 95 % within {late:.3f} s; median"
+    return row(case, rows, middle, "a static file", float(np.median(bare)), EXPLORED)
+
+
 def prepared(server: Server, path: Path) -> str:
     project = server.open(path)
     roles = {"age": "quasi", "zip": "quasi", "hours": "quasi", "cost": "sensitive"}
@@ -233,7 +257,9 @@ def row(case: str, n: int, seconds: float, baseline: str, against: float, repeat
 def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("--json", action="store_true")
-    reader.add_argument("--cases", default="first,upload,anonymize,pollers")
+    reader.add_argument(
+        "--cases", default="first,upload,anonymize,pollers,explore-2000,explore-30000,explore-1000000"
+    )
     reader.add_argument("--rows", type=int, default=1_000_000)
     reader.add_argument("--megabytes", type=int, default=100)
     reader.add_argument("--repeats", type=int, default=5)
@@ -245,6 +271,9 @@ def main() -> None:
             "first": lambda: first_page(server, said.repeats),
             "upload": lambda: upload(server, folder, said.megabytes),
             "anonymize": lambda: anonymize(server, folder, said.rows, said.repeats),
+            "explore-2000": lambda: explore(server, folder, 2000),
+            "explore-30000": lambda: explore(server, folder, 30_000),
+            "explore-1000000": lambda: explore(server, folder, 1_000_000),
             "pollers": lambda: pollers(server, folder, said.rows, said.repeats),
         }
         try:

@@ -26,7 +26,7 @@ from pathlib import Path
 from bench_release import QUASI, table
 
 import mahrem as mh
-from mahrem.release import check_hashes
+from mahrem.release.folders import check_hashes
 
 RELEASE = "release"
 

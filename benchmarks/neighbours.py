@@ -1,9 +1,10 @@
 """Is anybody told apart by more than noise? Tables one record apart, from every source, asked every verb.
 
 The record is chosen to change what libraries infer from a column: its type, its categories, the form of its
-dates, gaps, infinities. On the neighbour every mechanism gives out what it gave on the table, so the values
-before noise are compared exactly. ``python benchmarks/neighbours.py --pairs 5000 --seed 1``; a pair that
-fails is printed with its number, from which it can be made again.
+dates, gaps, infinities. Every private model learns, a search and teachers too. On the neighbour every
+mechanism gives out what it gave on the table, so the values before noise are compared exactly.
+``python benchmarks/neighbours.py --pairs 5000 --seed 1``; a pair that fails is printed with its number, from
+which it can be made again.
 """
 
 from __future__ import annotations
@@ -20,24 +21,27 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from mahrem.dp import assert_dp
-from odd_neighbours import SOURCES, draw_pair, made, verbs  # type: ignore[import-not-found]
+from odd_learning import learners, odd_last  # type: ignore[import-not-found]
+from odd_neighbours import draw_pair, verbs  # type: ignore[import-not-found]
 from odd_silos import READINGS, refuse_more_than_one  # type: ignore[import-not-found]
+from odd_sources import SOURCES, Told, made  # type: ignore[import-not-found]
 
 
 def tried(seed: int, place: int, folder: Path) -> tuple[str, str, str | None] | None:
     """Try one pair: source, verb, and what went wrong; None where nobody could have such a table."""
     random = Random(f"{seed}-{place}")
     pair, source = draw_pair(random), random.choice(list(SOURCES))
+    asking, learning = verbs(pair.relation), learners(pair.relation)
+    name = random.choice([*asking, *READINGS, *learning])
+    pair = odd_last(pair) if name in learning else pair  # batches are drawn by the place of a row
     tables = [made(people, source, folder / name) for name, people in (("1", pair.first), ("2", pair.second))]
-    if any(table is None for table in tables):
+    if any(table is None or (name in READINGS and isinstance(table, Told)) for table in tables):
         return None
-    told = verbs(pair.relation)
-    name = random.choice([*told, *READINGS])
     try:
         if name in READINGS:  # their noise is added elsewhere: what it is added to is compared
             refuse_more_than_one([READINGS[name](table) for table in tables], pair)
         else:
-            assert_dp(told[name], *tables)
+            assert_dp({**asking, **learning}[name], *tables)
     except Exception as error:  # noqa: BLE001 - a failure that hangs on a record is a finding too
         return source, name, f"{type(error).__name__}: {error}"
     return source, name, None

@@ -153,6 +153,8 @@ def compile_kernels(wanted: list[Variant], prefix: str) -> tuple[dict[str, bytes
         None,
     )  # no paths of ours
     cpu.CPUContext.get_executable = lambda *_: [].append  # any builtin, each time another
+    # What a kernel makes no other thread sees: references are counted without locking the bus.
+    nrtdynmod._define_atomic_inc_dec = count_plainly
     context = cpu_target.target_context.with_aot_codegen(prefix)
     rows = []
     with global_compiler_lock:
@@ -204,6 +206,19 @@ def compile_kernels(wanted: list[Variant], prefix: str) -> tuple[dict[str, bytes
             optimize(made)
             objects[variant_name] = made._codegen._tm.emit_object(made._final_module)
     return objects, rows
+
+
+def count_plainly(module: Any, step: str, ordering: str) -> Any:  # noqa: ARG001 - as Numba calls it
+    """Define the function that counts a reference ``step``, "add" or "sub"; it gives the new number."""
+    from llvmlite import ir
+
+    word = ir.IntType(64)
+    function = ir.Function(module, ir.FunctionType(word, [word.as_pointer()]), f"nrt_atomic_{step}")
+    builder = ir.IRBuilder(function.append_basic_block())
+    count = getattr(builder, step)(builder.load(function.args[0]), word(1))
+    builder.store(count, function.args[0])
+    builder.ret(count)
+    return function
 
 
 class Entry:

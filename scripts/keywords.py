@@ -15,8 +15,8 @@ from mahrem.dp.queries import QuerySettings
 from mahrem.learning.synthesis import SynthesisSettings
 from mahrem.learning.training import TrainingSettings
 from mahrem.pipeline import Sweep
-from mahrem.release import release_settings
-from mahrem.settings import Setting, keyword_list, settings_of
+from mahrem.release.decisions import release_settings
+from mahrem.settings import Setting, keyword_list, settings_of, typed_as
 from mahrem.words import explain_setting, load_catalogue
 
 ROOT = Path(__file__).parent.parent
@@ -24,7 +24,7 @@ SOURCE = ROOT / "src" / "mahrem"
 IMPORTS = {
     "collections.abc": ("Hashable", "Mapping", "Sequence"),
     "pathlib": ("Path",),
-    "typing": ("Any", "TypedDict"),
+    "typing": ("Any", "Literal", "TypedDict"),
     "mahrem.table": ("ColumnDeclaration",),
 }
 ANONYMIZE = SOURCE / "pipeline" / "_anonymize.py"
@@ -36,7 +36,7 @@ def keyword_module(
 ) -> str:
     """Write a module with one ``TypedDict``: a name, a type and a sentence for every setting."""
     body = keyword_list(name, settings, says=docstring, over=over)
-    kinds = "\n".join(known.takes for known in settings.values())
+    kinds = "\n".join(typed_as(known) for known in settings.values())
     used = {
         module: [word for word in words if word == over or re.search(rf"\b{word}\b", kinds)]
         for module, words in IMPORTS.items()
@@ -132,9 +132,11 @@ def files() -> dict[Path, str]:
                 "compare",
             ),
             "ReleaseKeywords",
-            "mahrem.release",
+            "mahrem.release.decisions",
         ),
-        SOURCE / "release" / "_keywords.py": keyword_module("ReleaseKeywords", release_settings(), about),
+        SOURCE / "release" / "decisions" / "_keywords.py": keyword_module(
+            "ReleaseKeywords", release_settings(), about
+        ),
         ANONYMIZE: with_settings(ANONYMIZE.read_text(encoding="utf-8")),
         ROOT / "docs" / "reference" / "settings.md": reference(),
     }

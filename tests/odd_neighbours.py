@@ -8,27 +8,22 @@ polars, Arrow and DuckDB, and every private verb must tell the two apart by nois
 from __future__ import annotations
 
 import datetime as dt
-import math
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
-from io import BytesIO
-from pathlib import Path
 from random import Random
 from typing import Any
 
-import duckdb
-import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 
 from mahrem.dp import Ledger
 from mahrem.dp.queries import answer_query
+from mahrem.learning.synthesis import SyntheticSchema, make_synthesiser
+from mahrem.table import Reading
+from odd_cells import ODD_CELLS
+from odd_sources import SOURCES, Record, Told, made
 
-Record = dict[str, Any]
+__all__ = ["SOURCES", "made"]
+
 FIRST = dt.date(2024, 1, 1)
 DAYS = tuple(str(FIRST + dt.timedelta(days=place)) for place in range(4))
 COLUMNS: Mapping[str, Any] = {
@@ -53,75 +48,6 @@ def usual_record(random: Random) -> Record:
     }
 
 
-# Not every mixture: Arrow turns numbers beside a day into days, before anybody sees the table.
-ODD: Mapping[str, tuple[object, ...]] = {
-    "ward": (
-        None,
-        math.nan,
-        2.5,
-        "x",
-        "3",
-        "3.0",
-        " 3",
-        10**30,
-        True,
-        -0.0,
-        np.int8(3),
-        [1, 2],
-        Decimal("3.0"),
-        Decimal("sNaN"),
-        Decimal("1" * 45),
-        Fraction(10**400),
-        "\ud800",
-        object(),
-    ),
-    "cost": (
-        None,
-        math.nan,
-        math.inf,
-        -math.inf,
-        "much",
-        "1.234,5",
-        "",
-        Decimal("1.10"),
-        10**400,
-        5e-324,
-        True,
-        Decimal("1e999999"),
-        Decimal("2" * 45),
-        dt.timedelta(1),
-    ),
-    "stay": (None, math.nan, 7.5, "7", "7 days", "nan", 1e308, b"7", (7,)),
-    "admitted": (
-        None,
-        "unknown",
-        "2024-01-02",
-        "02.01.2024",
-        dt.datetime(2024, 1, 2),  # noqa: DTZ001 - as spreadsheets have them
-        dt.datetime(2024, 1, 2, 13, 5),  # noqa: DTZ001 - the same
-        dt.datetime(2024, 1, 2, 13, 5, tzinfo=dt.UTC),
-        pd.NaT,
-        45000,
-        math.nan,
-    ),
-    "smoker": (None, "yes", 1, 0.0, math.nan, "True", "FALSE"),
-    "group": (
-        None,
-        3,
-        2.5,
-        "",
-        "  ",
-        "x" * 5000,
-        "a;b,c\t|",
-        'say "a"',
-        "two\nlines",
-        "ü€😀",
-        "\x00",
-        dt.date(2024, 1, 1),
-    ),
-}
-
-
 @dataclass(frozen=True)
 class OddPair:
     """Two tables one record apart, and what the record does."""
@@ -136,9 +62,9 @@ def draw_pair(random: Random) -> OddPair:
     """Draw a table and its neighbour: the odd record is added, or takes the place of a usual one."""
     people = [usual_record(random) for _ in range(random.choice([1, 3, 8, 40]))]
     odd = usual_record(random)
-    column = random.choice([*ODD, "all", "none"])
-    for name in ODD if column == "all" else [column] if column in ODD else []:
-        odd[name] = random.choice(ODD[name])
+    column = random.choice([*ODD_CELLS, "all", "none"])
+    for name in ODD_CELLS if column == "all" else [column] if column in ODD_CELLS else []:
+        odd[name] = random.choice(ODD_CELLS[name])
     if column == "none":
         odd = dict.fromkeys(odd)
     place = random.randrange(len(people) + 1)
@@ -147,104 +73,6 @@ def draw_pair(random: Random) -> OddPair:
         return OddPair(column, people, with_odd, "add-remove")
     instead = [*people[:place], usual_record(random), *people[place:]]
     return OddPair(column, instead, with_odd, "replace")
-
-
-def _pandas(people: list[Record], _: Path) -> object:
-    return pd.DataFrame(people)
-
-
-def _pandas_tidied(people: list[Record], _: Path) -> object:
-    return pd.DataFrame(people).convert_dtypes()
-
-
-def _pandas_categories(people: list[Record], _: Path) -> object:
-    frame = pd.DataFrame(people)
-    return frame.astype({"ward": "category", "group": "category", "smoker": "category"})
-
-
-def _polars(people: list[Record], _: Path) -> object:
-    # By columns: from rows, polars turns days beside a NaN into numbers before anybody sees them.
-    return pl.DataFrame({name: [person[name] for person in people] for name in people[0]})
-
-
-def _polars_objects(people: list[Record], _: Path) -> object:
-    return pl.DataFrame(
-        {name: pl.Series([person[name] for person in people], dtype=pl.Object) for name in people[0]}
-    )
-
-
-def _arrow(people: list[Record], _: Path) -> object:
-    return pa.Table.from_pandas(pd.DataFrame(people))
-
-
-def _csv(people: list[Record], folder: Path) -> object:
-    pd.DataFrame(people).to_csv(folder / "people.csv", index=False)
-    return folder / "people.csv"
-
-
-def _semicolons(people: list[Record], folder: Path) -> object:
-    pd.DataFrame(people).to_csv(folder / "semicolons.csv", index=False, sep=";")
-    return folder / "semicolons.csv"
-
-
-def _csv_read_by_pandas(people: list[Record], folder: Path) -> object:
-    return pd.read_csv(_csv(people, folder))  # type: ignore[arg-type]
-
-
-def _csv_read_by_duckdb(people: list[Record], folder: Path) -> object:
-    relation = duckdb.read_csv(str(_csv(people, folder)))
-    relation.to_arrow_table()  # it guesses kinds from the first rows, and may fail on its own guess
-    return relation
-
-
-def _parquet(people: list[Record], folder: Path) -> object:
-    pd.DataFrame(people).to_parquet(folder / "people.parquet")
-    return folder / "people.parquet"
-
-
-def _xlsx(people: list[Record], folder: Path) -> object:
-    held = BytesIO()  # a file would stay open where a cell cannot be written
-    with pd.ExcelWriter(held, engine="xlsxwriter", engine_kwargs={"options": {"in_memory": True}}) as writer:
-        pd.DataFrame(people).to_excel(writer, index=False)
-    (folder / "people.xlsx").write_bytes(held.getvalue())
-    return folder / "people.xlsx"
-
-
-def _duckdb(people: list[Record], folder: Path) -> object:
-    path = folder / "people.duckdb"
-    path.unlink(missing_ok=True)
-    frame = pd.DataFrame(people)  # noqa: F841 - DuckDB finds it by its name
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("CREATE TABLE people AS SELECT * FROM frame")
-    return path
-
-
-SOURCES: Mapping[str, Callable[[list[Record], Path], object]] = {
-    "pandas": _pandas,
-    "pandas, tidied": _pandas_tidied,
-    "pandas, categories": _pandas_categories,
-    "polars": _polars,
-    "polars, objects": _polars_objects,
-    "Arrow": _arrow,
-    "CSV": _csv,
-    "CSV with semicolons": _semicolons,
-    "CSV read by pandas": _csv_read_by_pandas,
-    "CSV read by DuckDB": _csv_read_by_duckdb,
-    "Parquet by pandas": _parquet,
-    "XLSX": _xlsx,
-    "DuckDB": _duckdb,
-}
-
-
-def made(people: list[Record], source: str, folder: Path) -> object | None:
-    """Make a table as that source does; None where its own library cannot write such rows."""
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return SOURCES[source](people, folder)
-    except (Exception, pl.exceptions.PanicException):  # noqa: BLE001 - nobody has such a table
-        return None
 
 
 QUESTIONS = (
@@ -271,44 +99,43 @@ QUESTIONS = (
 )
 
 
+def told(table: object) -> tuple[object, Reading | None]:
+    """Give a table, and what its owner says of how it is written."""
+    return (table.table, table.reading) if isinstance(table, Told) else (table, None)
+
+
 def asks(question: str, relation: str) -> Callable[[object], object]:
     """Give a pipeline that asks one question of a table."""
 
     def ask(table: object) -> object:
         ledger = Ledger.temporary(epsilon=3, columns=COLUMNS, relation=relation)
-        return answer_query(table, question, ledger=ledger, epsilon=1.0).rows
+        given, reading = told(table)
+        said = {} if reading is None else {"reading": reading}
+        return answer_query(given, question, ledger=ledger, epsilon=1.0, **said).rows
 
     return ask
 
 
-def learns(model: str, relation: str) -> Callable[[object], object]:
-    """Give a pipeline that learns from a table: coefficients, or a table made up after it."""
+def makes_up(method: str, relation: str, rows: int) -> Callable[[object], object]:
+    """Give a pipeline that makes a table up after another."""
 
-    def learn(table: object) -> object:
-        from mahrem.learning.private import FunctionalLinear, FunctionalLogistic
-        from mahrem.learning.synthesis import Marginals, SyntheticSchema
+    def make(table: object) -> pl.DataFrame:
+        facts = {name: known for name, known in COLUMNS.items() if name != "admitted"}
+        book = Ledger.temporary(epsilon=3, delta=1e-6, columns=facts, relation=relation, rows=rows)
+        days = {"admitted": (DAYS[0], DAYS[-1])}
+        schema = SyntheticSchema(dates=days, missing=("ward", "admitted", "group"))
+        given, reading = told(table)
+        made_up = make_synthesiser(method, epsilon=3, delta=1e-6, schema=schema)
+        drawn: pl.DataFrame = made_up.fit(given, ledger=book, reading=reading).sample(30, seed=1)
+        return drawn
 
-        book = Ledger.temporary(epsilon=3, delta=1e-6, columns=COLUMNS, relation=relation, rows=40)
-        if model == "synthesis":
-            facts = {name: known for name, known in COLUMNS.items() if name != "admitted"}
-            book = Ledger.temporary(epsilon=3, delta=1e-6, columns=facts, relation=relation, rows=4000)
-            days = {"admitted": (DAYS[0], DAYS[-1])}
-            schema = SyntheticSchema(dates=days, missing=("ward", "admitted", "group"))
-            fitted = Marginals(epsilon=3, delta=1e-6, schema=schema).fit(table, ledger=book)
-            return fitted.sample(30, seed=1)
-        linear = FunctionalLinear(epsilon=1, delta=1e-6, target="cost", features=["stay", "ward", "admitted"])
-        yes_or_no = FunctionalLogistic(epsilon=1, delta=1e-6, target="smoker", features=["cost", "group"])
-        return (linear if model == "linear" else yes_or_no).fit(table, ledger=book).coef_
-
-    return learn
-
-
-MODELS = ("linear", "logistic", "synthesis")
+    return make
 
 
 def verbs(relation: str) -> dict[str, Callable[[object], object]]:
-    """Give every private verb by its name."""
+    """Give private verbs that ask and make up, by name; what learns stands in ``odd_learning``."""
     return {
         **{question: asks(question, relation) for question in QUESTIONS},
-        **{model: learns(model, relation) for model in MODELS},
+        "synthesis": makes_up("marginals", relation, 4_000),
+        "synthesis in rounds": makes_up("marginals", relation, 400_000),
     }

@@ -15,6 +15,7 @@ from mahrem.models import DeltaPresence, KAnonymity, PrivacyModel, ShownPresence
 from mahrem.partition import Admission
 from mahrem.table import Hierarchy, Values
 from mahrem.types import Integers, Mask, Points
+from slow_objectives import SlowNode, shown, slow_loss
 
 Class = list[int]  # rows
 
@@ -79,22 +80,6 @@ def tables(draw: st.DrawFn, *, population: bool = False) -> Table:
     return Table(trees, np.array(cells, np.int64).T, np.array(disease, np.int64), members)
 
 
-def shown(tree: Hierarchy, leaf: int, level: int) -> int:
-    """What a cell says at a level: -1 for a missing value below the root."""
-    if level == tree.levels - 1:
-        return 0
-    return -1 if leaf < 0 else int(tree.nodes[level, leaf])
-
-
-def penalty(tree: Hierarchy, leaf: int, level: int, loss: str) -> float:
-    if loss == "precision":
-        return level / (tree.levels - 1)
-    if level == tree.levels - 1:
-        return 1.0
-    covered = 0 if leaf < 0 else int((tree.nodes[level] == tree.nodes[level, leaf]).sum())
-    return covered / tree.leaves if covered > 1 else 0.0
-
-
 def slow_classes(table: Table, node: tuple[int, ...]) -> list[Class]:
     found = defaultdict(list)
     for row, leaves in enumerate(table.leaves.tolist()):
@@ -112,6 +97,7 @@ class SlowSearch:
     limit: float = 0.0
     loss: str = "ncp"
     keeps: bool = False
+    told: dict[str, object] = field(default_factory=dict)  # what the objective is told
     found: dict[tuple[int, ...], list[Class] | None] = field(default_factory=dict, repr=False)
 
     @property
@@ -246,19 +232,17 @@ class SlowSearch:
 
     def lost(self, node: tuple[int, ...], kept: list[Class]) -> float:
         """The loss of a node, on rows of the table alone."""
-        table, rows = self.table, int(self.table.inside.sum())
-        refused = self._refused(kept, [])
-        if self.loss == "dm":
-            return sum(self.size(members) ** 2 for members in kept) + refused * rows
-        if self.loss == "classes":
-            return rows / (len(kept) + (refused > 0)) / self.minimum
-        cells = sum(
-            penalty(tree, leaf, level, self.loss)
-            for row in itertools.chain(*kept)
-            if table.inside[row]
-            for tree, leaf, level in zip(table.trees, table.leaves[row].tolist(), node, strict=True)
-        )
-        return (cells + refused * len(node)) / (rows * len(node))
+        table = self.table
+        shown = [[row for row in members if table.inside[row]] for members in kept]
+        inside = [row for row in range(len(table.leaves)) if table.inside[row]]
+        told = set(itertools.chain(*shown))
+        hidden = [
+            rows
+            for members in slow_classes(table, node)
+            if (rows := [row for row in members if table.inside[row] and row not in told])
+        ]
+        slow = SlowNode(table.trees, table.leaves[:, :], node, shown, hidden, inside)
+        return slow_loss(slow, self.loss, minimum=self.minimum, **self.told)
 
     def nodes(self) -> Iterator[tuple[int, ...]]:
         return itertools.product(*(range(tree.levels) for tree in self.table.trees))

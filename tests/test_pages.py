@@ -19,6 +19,16 @@ ROOT = Path(__file__).parent.parent
 PAGES = {
     "README.md": (),
     "docs/start.md": (),
+    "docs/start.de.md": (),
+    "docs/start.tr.md": (),
+    "docs/index.md": (),
+    "docs/guide/apply.md": (),
+    "docs/guide/audit.md": ("cryptography",),
+    "docs/guide/coarsen.md": (),
+    "docs/guide/gate.md": (),
+    "docs/guide/hierarchies.md": (),
+    "docs/guide/policies.md": (),
+    "docs/guide/scikit-learn.md": ("sklearn",),
     "docs/guide/queries.md": ("opendp", "dp_accounting"),
     "docs/guide/synthesize.md": ("opendp", "dp_accounting", "torch", "sklearn"),
     "docs/guide/attack.md": (),
@@ -26,6 +36,7 @@ PAGES = {
 }
 SHELL, PYTHON, SHOWN = {"", "sh", "bash"}, {"python"}, {"text", "toml", "json"}
 BLOCK = re.compile(r"^```(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BEFORE = re.compile(r"^<!-- before: (.*) -->$", re.MULTILINE)  # what a page takes for granted: its tables
 EXIT = re.compile(r"# exit code (\d+)")
 ELSEWHERE = ("pip install ", "make ")  # other tests run these
 LONGEST = 120  # seconds that one command may take
@@ -121,6 +132,8 @@ def test_a_page_runs_from_top_to_bottom(
     for part in PAGES[page]:
         if find_spec(part) is None:
             missing_part(f"{page} needs {part}")
+    for command in BEFORE.findall(read(page)):
+        reader.type(command)
     for block in blocks(read(page)):
         if block.kind in SHELL:
             for command in commands(block.text):

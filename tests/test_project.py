@@ -98,7 +98,7 @@ def test_the_layers_name_every_room() -> None:
 @pytest.mark.parametrize(
     ("verb", "most", "used"),
     # Whoever looks at every cell of a table reads texts where they lie, through Arrow.
-    [(("--version",), 40, []), (("--help",), 82, []), (("demo", "-o", "demo"), 205, ["pyarrow"])],
+    [(("--version",), 40, []), (("--help",), 88, []), (("demo", "-o", "demo"), 211, ["pyarrow"])],
 )
 def test_a_verb_loads_only_what_it_uses(
     tmp_path: Path, verb: tuple[str, ...], most: int, used: list[str]

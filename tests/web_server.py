@@ -91,7 +91,7 @@ class Server:
         return project, started
 
     def children(self) -> list[int]:
-        """The processes the server started."""
+        """The processes the server started for jobs; those that wait for tries of the explorer are others."""
         found = []
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
@@ -99,7 +99,7 @@ class Server:
                     parent = (entry / "stat").read_text().rsplit(")", 1)[1].split()[1]
                 except OSError:
                     continue
-                if int(parent) == self.process.pid:
+                if int(parent) == self.process.pid and "_warm_child" not in _command(entry):
                     found.append(int(entry.name))
         return found
 
@@ -148,3 +148,10 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
         yield server
     finally:
         server.stop()
+
+
+def _command(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_text()
+    except OSError:
+        return ""

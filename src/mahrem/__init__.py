@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mahrem.dp import Ledger
     from mahrem.errors import Infeasible, MahremError, PrivacyWarning
     from mahrem.pipeline import (
+        Anonymizer,
         Audit,
         Comparison,
         Inspection,
@@ -32,15 +33,21 @@ if TYPE_CHECKING:
         audit,
         compare,
         inspect,
+        lattice,
         load_model,
         make_hierarchy,
+        perturb,
         query,
+        risk,
+        suppress,
         synthesize,
         train,
     )
-    from mahrem.release import Policy, sign_release, verify_release
+    from mahrem.release.decisions import Policy
+    from mahrem.release.folders import sign_release, verify_release
 
 __all__ = [
+    "Anonymizer",
     "Audit",
     "Comparison",
     "Infeasible",
@@ -59,10 +66,14 @@ __all__ = [
     "compare",
     "demo_patients",
     "inspect",
+    "lattice",
     "load_model",
     "make_hierarchy",
+    "perturb",
     "query",
+    "risk",
     "sign_release",
+    "suppress",
     "synthesize",
     "train",
     "verify_release",
@@ -74,9 +85,9 @@ _load, _list = offered(__name__)
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from mahrem.entries import own_version
 
-        return version("mahrem")
+        return own_version()
     return _load(name)
 
 

@@ -10,14 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, entry_points, version
 from typing import Any, Generic, TypeVar
 
 from mahrem.errors import InvalidParameter
 
-__all__ = ["Entries", "Entry"]
+__all__ = ["Entries", "Entry", "own_version"]
+
+
+@cache
+def own_version() -> str:
+    """Say which version of this package runs; the file that says it is read once."""
+    return version("mahrem")
 
 
 @dataclass(frozen=True, kw_only=True)

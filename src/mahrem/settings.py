@@ -34,8 +34,12 @@ __all__ = [
     "settings_of",
     "switch",
     "text",
+    "typed_as",
     "whole",
 ]
+
+
+_WIDTH = 110  # of a line of code
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,5 +203,24 @@ def keyword_list(name: str, settings: Mapping[str, Setting], *, says: str, over:
     lines = [f"class {name}({over}, total=False):", f'    """{says}"""', ""]
     for known in settings.values():
         unusual = "  # noqa: E741 - the literature's name" if known.name == "l" else ""
-        lines.append(f"    {known.name}: {known.takes}{unusual}")
+        line = f"    {known.name}: {typed_as(known)}{unusual}"
+        lines += [line] if len(line) <= _WIDTH else _folded(line)
     return "\n".join(lines) + "\n"
+
+
+def _folded(line: str) -> list[str]:
+    """Write a list of names that is too long for a line as the formatter does: one under the other."""
+    head, _, rest = line.partition("Literal[")
+    names, _, tail = rest.partition("]")
+    return [f"{head}Literal[", *(f"        {name}," for name in names.split(", ")), f"    ]{tail}"]
+
+
+def typed_as(known: Setting) -> str:
+    """Give what a caller may say as a type checker reads it: names by name, where all of them are known.
+
+    What other distributions add is not among them; a policy, which is a mapping, takes those too.
+    """
+    if known.choices is None or known.takes not in {"str", "str | None"}:
+        return known.takes
+    names = ", ".join(f'"{name}"' for name in known.choices())
+    return f"Literal[{names}]" + known.takes.removeprefix("str")

@@ -29,6 +29,7 @@ from mahrem.arrays.counting import (
     class_figures,
     count_cells,
     nearest_finer,
+    number_equal,
     redraw_cells,
     regroup,
     round_weights,
@@ -83,6 +84,7 @@ from mahrem.arrays.tiling import (
     rows_by_label,
     swap_rows,
 )
+from mahrem.arrays.weaving import Strand, weave
 from mahrem.types import Points
 
 
@@ -91,6 +93,8 @@ def rehearse() -> None:
     read_only = np.frombuffer(bytes(16), np.uint8)  # as texts are handed over
     hash_texts(read_only, np.array([0, 16]), read_only.view(np.uint64))
     least_hashes(*hashes_and_shapes(pl.Series(["a 1", "b@c", None, "a 1"])), overall=1, each=1)
+    for content in (read_only, read_only.copy()):
+        weave([Strand(content, np.array([0, 16]), np.zeros(2, np.int64))])
     points = np.arange(24.0).reshape(12, 2)
     rows = np.arange(12, dtype=np.int32)
     columns = (rows % 3, (rows % 3).astype(np.int8))
@@ -165,6 +169,8 @@ def _lattice() -> None:
     cell_penalties(keys, counts, chosen, lift, np.zeros(8))
     class_figures(counts, chosen)
     nearest_finer(np.zeros((1, 1), np.int64), counts[:1].copy(), 1, word)
+    rows = np.arange(3, dtype=np.int32)
+    number_equal(np.zeros((3, 2), np.int32), rows, np.ones(2, np.bool_), np.zeros(3, np.int64))
 
 
 def _outliers(points: Points) -> None:

@@ -26,7 +26,10 @@ from mahrem.arrays import _kernel
 from mahrem.arrays.averaging import mdav_groups, squared_error
 from mahrem.arrays.cutting._groups import reduce_extremes
 from mahrem.arrays.cutting._grow import grow_segment
+from mahrem.arrays.growing import class_costs
 from mahrem.arrays.sketching import hash_texts
+from mahrem.partition._cell_costs import pack_costs, plain_costs
+from mahrem.partition._class_promises import pack_promises
 
 HOUSE = Path(mahrem.__file__).parent
 LIBRARY = _kernel._way()[1]
@@ -250,6 +253,24 @@ def test_results_own_their_memory_and_give_it_back() -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000
     assert (first == kept).all()
     assert first.flags.writeable
+
+
+@needs_built
+def test_what_kernels_make_for_themselves_is_given_back_in_every_thread() -> None:
+    import resource
+
+    points = np.random.default_rng(0).random((40_000, 4))
+    costs, promises = pack_costs(points, plain_costs(points)), pack_promises(5, (), len(points))
+    labels = np.arange(40_000) % 4
+
+    def look() -> None:
+        class_costs(costs, promises, labels, 4, threads=4)
+
+    look()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(40):  # 400 MB and more if none of it came back
+        look()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000
 
 
 @needs_built

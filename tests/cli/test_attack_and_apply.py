@@ -159,7 +159,7 @@ def test_a_person_who_watches_sees_the_stage_and_the_time(monkeypatch: pytest.Mo
 
 
 def test_time_is_foretold_by_earlier_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mahrem.release import earlier_seconds, record_run
+    from mahrem.release.folders import earlier_seconds, record_run
 
     monkeypatch.setenv("MAHREM_STATE", str(tmp_path / "state"))
     assert earlier_seconds("mondrian", 10**6, 4) is None

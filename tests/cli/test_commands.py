@@ -14,7 +14,7 @@ import pytest
 
 import mahrem as mh
 from mahrem.cli._app import _run
-from mahrem.release import release_settings
+from mahrem.release.decisions import release_settings
 from mahrem.words import explain_setting, load_catalogue
 
 ADULT = [
@@ -353,7 +353,7 @@ def test_help_answers_without_loading_what_is_heavy() -> None:
     probe = """
 import sys
 from mahrem.cli._app import _run
-from mahrem.release import release_settings
+from mahrem.release.decisions import release_settings
 from mahrem.words import explain_setting, load_catalogue
 _run(["--help"])
 print([name for name in ("mahrem.arrays._kernel", "polars", "pyarrow", "pandas") if name in sys.modules])

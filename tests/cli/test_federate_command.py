@@ -28,6 +28,28 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     return runs
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("de", ("Größe", "gleicht CBA auf allen Zeilen", "Bytes hinauf, hinab", "Ordner")),
+        ("tr", ("ölçü", "larla CBA'ya eşit", "gelen, giden bayt", "klasör")),
+    ],
+)
+def test_tables_of_results_are_told_in_the_readers_language(
+    run: Runs, language: str, said: tuple[str, ...]
+) -> None:
+    usual = ["simulate", "days.csv", "--target", "class", "-q", "--language", language]
+    code, out, _ = run(*usual, "-o", "rules")
+    assert code == 0
+    assert all(part in out for part in said)
+    code, learnt, _ = run(*usual, "-o", "weights", "--model", "logistic", "--rounds", "1", "--clients", "2")
+    assert code == 0
+    code, shaped, _ = run(*usual, "-o", "shape", "--shape", "split", "--rounds", "1", "--clients", "2")
+    assert code == 0
+    for text in (out, learnt, shaped):
+        assert not {"clients", "rounds", "seconds", "rows", "folder", "accuracy"} & set(text.split())
+
+
 def test_a_simulation_prints_progress_aside_and_one_document(run: Runs) -> None:
     code, out, err = run("simulate", "days.csv", "--target", "class", "-o", "run", "--json")
     assert code == 0

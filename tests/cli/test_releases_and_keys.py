@@ -13,7 +13,7 @@ import pytest
 import mahrem as mh
 from mahrem.cli._app import _run
 from mahrem.errors import PrivacyWarning
-from mahrem.release import difference, mark_release, remembered_releases
+from mahrem.release.folders import difference, mark_release, remembered_releases
 
 ROLES = ["--qi", "age,sex", "--sensitive", "disease", "-k", "2"]
 

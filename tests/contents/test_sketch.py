@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from mahrem.arrays.sketching import NO_TEXT, hashes_and_shapes
 from mahrem.contents import TableSketch, look_into, merge_sketches, sketch_table
 from mahrem.contents import _sketch as sketching
-from mahrem.release import Policy, find_doubts
+from mahrem.release import find_doubts
+from mahrem.release.decisions import Policy
 
 CELLS = st.one_of(
     st.none(),

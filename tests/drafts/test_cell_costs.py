@@ -14,7 +14,7 @@ from mahrem.drafts._cell_costs import cell_costs
 from mahrem.drafts._method import admission, partition_rows
 from mahrem.drafts._prepare import prepare
 from mahrem.partition._repaired import Bench
-from mahrem.release import policy_from
+from mahrem.release.decisions import policy_from
 
 ROWS = 240
 RNG = np.random.default_rng(5)

@@ -242,3 +242,11 @@ def test_figures_are_what_scikit_learn_says(seed: int, classes: int) -> None:
     assert found["macro_f1"] == pytest.approx(judge.f1_score(truth, said, average="macro", zero_division=0))
     areas = [judge.roc_auc_score(truth == c, scores[:, c]) for c in ([1] if classes == 2 else range(classes))]
     assert found["auc"] == pytest.approx(np.mean(areas))
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_table_of_words_alone_can_be_learnt_from(name: str) -> None:
+    words = np.repeat(np.eye(3), 20, axis=0)
+    target = np.repeat([0, 1, 1], 20)
+    fitted = train_classifier(name, words, 0, target, seed=0, threads=1, tune=False)
+    assert (fitted.predict(words) == target).mean() > 0.6

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
 from mahrem.errors import InvalidParameter
+from mahrem.estimates._rising import digamma_rise, find_root, log_rising
+from mahrem.estimates._slide_negative_binomial import _alpha, _pairs
 from mahrem.metrics import (
     expected_classes,
     pitman_parameters,
@@ -19,8 +21,6 @@ from mahrem.metrics import (
     snb_uniques,
     zayatz_uniques,
 )
-from mahrem.metrics._rising import digamma_rise, find_root, log_rising
-from mahrem.metrics._slide_negative_binomial import _alpha, _pairs
 
 SIZES = st.lists(st.integers(1, 9), min_size=2, max_size=40).map(np.array)
 

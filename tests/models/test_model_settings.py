@@ -18,6 +18,7 @@ from mahrem.models import models_from_settings, parse_sensitive
         ({"l": None, "t": None}, ()),
         ({"l": 3}, (models.DistinctDiversity(3),)),
         ({"l": 2.5, "l_kind": "entropy"}, (models.EntropyDiversity(2.5),)),
+        ({"l": 2.5, "l_kind": "grassberger"}, (models.GrassbergerDiversity(2.5),)),
         ({"l": 3, "l_kind": "recursive", "c": 2}, (models.RecursiveDiversity(2, 3),)),
         ({"t": 0.2}, (models.EqualCloseness(0.2),)),
         ({"t": 0.2, "t_kind": "ordered"}, (models.OrderedCloseness(0.2),)),

@@ -24,6 +24,7 @@ from mahrem.models import (
 )
 from mahrem.partition import (
     METHODS,
+    OBJECTIVES,
     Admission,
     Admits,
     Levels,
@@ -37,7 +38,6 @@ from mahrem.partition import (
 )
 from mahrem.partition._flash import Flash
 from mahrem.partition._lattice import lattice_of
-from mahrem.partition._lattice_loss import LOSSES, node_figures, penalties_of
 from mahrem.table import Hierarchy, Values
 from mahrem.types import Mask, Offsets, Points, Rows
 from slow_lattice import SlowSearch, Table, slow_classes, tables
@@ -57,7 +57,7 @@ models = st.sampled_from(
     ]
 )
 limits = st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0])
-losses = st.sampled_from(sorted(LOSSES))
+losses = st.sampled_from([name for name in OBJECTIVES if "target" not in OBJECTIVES[name].takes])
 
 
 def how(partition: Partition) -> Levels:
@@ -156,56 +156,6 @@ def test_classes_made_from_classes_are_those_made_from_rows(table: Table, data: 
         assert grouped.sizes.tolist() == [len(members) for members in slow]
         labels = lattice.labels(grouped)
         assert [np.flatnonzero(labels == label).tolist() for label in range(len(slow))] == slow
-
-
-@settings(deadline=None, max_examples=40)
-@given(tables(), losses, st.data())
-def test_the_bound_of_a_node_is_below_the_loss_of_all_above(
-    table: Table, loss: str, data: st.DataObject
-) -> None:
-    lattice = lattice_of(table.points, table.trees)
-    low = tuple(data.draw(st.integers(0, tree.levels - 1)) for tree in table.trees)
-    high = tuple(
-        data.draw(st.integers(level, tree.levels - 1)) for level, tree in zip(low, table.trees, strict=True)
-    )
-    costs = penalties_of(lattice, by_level=loss == "precision")
-
-    def figures(node: tuple[int, ...]) -> tuple[float, float]:
-        grouped = lattice.classes(node)
-        admitted = np.array(
-            data.draw(st.lists(st.booleans(), min_size=len(grouped.sizes), max_size=len(grouped.sizes)))
-        )
-        found = node_figures(
-            grouped.sizes,
-            admitted,
-            columns=len(node),
-            minimum=2,
-            penalty=costs.of_node(node),
-            refused_penalty=costs.of_classes(lattice, grouped, ~admitted),
-        )
-        return LOSSES[loss].bound(found), LOSSES[loss].value(found)
-
-    (bound, value), (bound_above, value_above) = figures(low), figures(high)
-    assert bound <= value + 1e-9
-    assert bound <= bound_above + 1e-9
-    assert bound <= value_above + 1e-9
-
-
-def test_losses_by_hand() -> None:
-    sizes, admitted = np.array([4, 3, 1]), np.array([True, True, False])
-    node = node_figures(sizes, admitted, columns=2, minimum=2, penalty=6.0, refused_penalty=0.5)
-    assert LOSSES["ncp"].value(node) == (6.0 - 0.5 + 2) / 16
-    assert LOSSES["dm"].value(node) == 16 + 9 + 1 * 8
-    assert LOSSES["classes"].value(node) == 8 / 3 / 2
-    assert LOSSES["ncp"].bound(node) == 6 / 16
-    assert LOSSES["dm"].bound(node) == 26
-    assert LOSSES["classes"].bound(node) == 8 / 3 / 2
-
-
-def test_a_huge_class_does_not_overflow() -> None:
-    sizes = np.array([4_000_000_000, 3])
-    node = node_figures(sizes, np.array([True, False]), columns=1, minimum=5)
-    assert LOSSES["dm"].value(node) == pytest.approx(1.6e19 + 3 * 4_000_000_003)
 
 
 def test_keys_wider_than_one_word_tell_rows_apart() -> None:

@@ -326,3 +326,24 @@ def test_methods_that_lift_whole_columns_are_not_repaired() -> None:
         Repaired(Flash())(np.zeros((4, 1)), AtLeast(2))
     with pytest.raises(InvalidParameter, match="rounds"):
         Repair(rounds=-1)
+
+
+def test_a_large_table_is_repaired_as_long_as_some_rounds_together_gain() -> None:
+    rng = np.random.default_rng(6)
+    points = rng.random((5_100, 2))
+    bench = Bench(points, Admission(((KAnonymity(5), None),), rows=5_100), plain_costs(points))
+    plan = bench._plan(Repair(), 5_100)
+    assert (plan.rounds, plan.tile, plan.window) == (32, 128, 4)
+    falls = [100.0, 99.99, 99.98, 99.97]  # too little each, but nothing is said of fewer than four rounds
+    assert not plan.slow(falls)
+    assert plan.slow([*falls, 99.96])
+    assert not plan.slow([*falls, 99.90])
+
+
+@pytest.mark.parametrize(("model", "rounds"), [(DistinctDiversity(2), 16), (EqualCloseness(0.3), 8)])
+def test_costlier_promises_get_fewer_rounds(model: PrivacyModel, rounds: int) -> None:
+    rng = np.random.default_rng(7)
+    points, values = rng.random((5_100, 1)), Values("value", rng.integers(0, 3, 5_100).astype(np.int32), 3)
+    judge = Admission(((KAnonymity(5), None), (model, values)), rows=5_100)
+    assert Bench(points, judge, plain_costs(points))._plan(Repair(), 5_100).rounds == rounds
+    assert Bench(points, judge, plain_costs(points))._plan(Repair(rounds=2), 5_100).rounds == 2

@@ -314,7 +314,7 @@ def test_cells_are_published_as_they_are_and_a_note_names_the_column(tmp_path: P
 
 
 def test_a_signature_finds_what_agreeing_files_hide(release: Path, tmp_path: Path) -> None:
-    from mahrem.release import make_signing_key
+    from mahrem.release.folders import make_signing_key
 
     make_signing_key(tmp_path / "key")
     mh.sign_release(release, tmp_path / "key")

@@ -17,8 +17,8 @@ from mahrem.cli._app import build_app
 from mahrem.drafts import Prepared, draft, prepare
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning
 from mahrem.recode import Nodes
-from mahrem.release import Policy, best_groups
-from mahrem.release._learnt_groups import _chains
+from mahrem.release.decisions import Policy, best_groups
+from mahrem.release.decisions._learnt_groups import _chains
 from mahrem.table import Axis, Leaves, read_hierarchy
 from mahrem.table.hierarchies import learn_hierarchy
 

@@ -20,7 +20,7 @@ from mahrem.table import Hierarchy, Prefix, Range, read_cell
 
 pytestmark = pytest.mark.filterwarnings("ignore::mahrem.errors.PrivacyWarning")
 
-CUTTING = [name for name, method in METHODS.items() if not method.full_domain]
+CUTTING = [name for name, method in METHODS.items() if not (method.full_domain or method.hides)]
 TREE = Hierarchy.from_rows([(f"c{place}", f"b{place // 2}", f"a{place // 4}", "*") for place in range(8)])
 
 

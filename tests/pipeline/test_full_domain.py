@@ -16,7 +16,7 @@ from mahrem.errors import Infeasible, InvalidParameter, PrivacyWarning
 from mahrem.metrics import cell_losses
 from mahrem.partition import METHODS, Levels
 from mahrem.recode import Nodes
-from mahrem.release import Policy
+from mahrem.release.decisions import Policy
 from mahrem.table import Axis, Hierarchy, Leaves
 from strategies import tables
 

@@ -9,7 +9,7 @@ import pytest
 
 import mahrem as mh
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.release import READY_POLICIES, about_policy, policy_text
+from mahrem.release.decisions import READY_POLICIES, about_policy, policy_text
 from releases import crowd
 
 

@@ -227,7 +227,7 @@ def test_there_is_one_zero(spark_session: Any) -> None:
 def test_work_that_is_done_again_comes_out_the_same(spark_session: Any, method: str) -> None:
     from contextlib import ExitStack
 
-    from mahrem.release import Policy
+    from mahrem.release.decisions import Policy
     from mahrem.spark import Spark
     from mahrem.spark._prepare import prepare_on_spark
 
@@ -256,7 +256,7 @@ def test_work_that_is_done_again_comes_out_the_same(spark_session: Any, method: 
 def test_identifiers_do_not_travel(spark_session: Any, people: pl.DataFrame) -> None:
     from contextlib import ExitStack
 
-    from mahrem.release import Policy
+    from mahrem.release.decisions import Policy
     from mahrem.spark import Spark
     from mahrem.spark._prepare import prepare_on_spark
 

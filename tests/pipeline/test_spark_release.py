@@ -17,7 +17,7 @@ import mahrem as mh
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, Tampered
 from mahrem.pipeline import dry_run
 from mahrem.pipeline._on_spark import explain
-from mahrem.release import Policy
+from mahrem.release.decisions import Policy
 from mahrem.spark import _encode
 from mahrem.spark._prepare import refuse_on_spark
 from mahrem.table import Hierarchy
@@ -241,7 +241,7 @@ STAYING = """
 from contextlib import suppress
 from pyspark import SparkContext
 from mahrem.spark import open_cluster
-from mahrem.release import Policy
+from mahrem.release.decisions import Policy
 for fails in (True, False):
     with suppress(KeyError), open_cluster("people", Policy(master="local[1]"), stays=True):
         if fails:
@@ -264,7 +264,7 @@ def test_a_dry_run_does_not_pass_a_table_for_spark_to_one_machine(people: pl.Dat
 
 
 def test_a_changed_part_of_a_release_is_found_out(tmp_path: Path) -> None:
-    from mahrem.release import check_hashes, staged_release
+    from mahrem.release.folders import check_hashes, staged_release
 
     with staged_release(tmp_path / "out") as folder:
         (folder / "data.parquet").mkdir()

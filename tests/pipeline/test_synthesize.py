@@ -17,7 +17,7 @@ import mahrem as mh
 from mahrem.cli._app import _run
 from mahrem.errors import GuaranteeBroken, InvalidInput, InvalidParameter, MissingExtra
 from mahrem.pipeline import redraw
-from mahrem.release import check_hashes
+from mahrem.release.folders import check_hashes
 
 FACTS: dict[str, Any] = {
     "age": {"lower": 0, "upper": 99},

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from mahrem.errors import InvalidParameter
 from mahrem.metrics import cell_losses
-from mahrem.recode import Intervals
+from mahrem.recode import Intervals, _intervals
 from mahrem.recode._moment_grid import moment_step
 from mahrem.recode._number_grid import NumberGrid, number_grid
 from mahrem.table import Axis, Cells, Column, Kind, Moments, Numbers, Role, Words, encode_quasi, read_ranges
+from mahrem.table.cells import write_ranges
 
 
 def shown(values: list[object], labels: list[int], recoding: Intervals, kind: Kind = Kind.NUMERIC) -> Cells:
@@ -161,3 +162,19 @@ def test_a_line_of_the_grid_is_the_float_nearest_to_its_decimal(
 ) -> None:
     grid = NumberGrid(mantissa, exponent)
     assert grid.line(np.array([float(count)]))[0] == float(f"{count * mantissa}e{exponent}")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.sampled_from([-0.0, 0.0, 1.5, -2.0]), min_size=8, max_size=8),
+    st.lists(st.sampled_from([0.0, -0.0, 2.0]), min_size=8, max_size=8),
+    st.sampled_from([pl.Float64, pl.Int64, pl.Date]),
+)
+def test_ranges_that_classes_share_are_written_as_each_by_itself(
+    first: list[float], last: list[float], kind: type[pl.DataType]
+) -> None:
+    low, high = (pl.Series(side).cast(pl.Int64 if kind != pl.Float64 else kind) for side in (first, last))
+    low, high = low.cast(kind).alias("low"), high.cast(kind).alias("high")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_intervals, "_SHARED", 1)
+        assert _intervals._texts(low, high).to_list() == write_ranges(low, high).to_list()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mahrem.errors import InvalidParameter, OutputFailed, Tampered
-from mahrem.release import check_hashes, staged_release
+from mahrem.release.folders import check_hashes, staged_release
 
 
 def fill(folder: Path, text: str = "a\n1\n") -> None:

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import mahrem as mh
 from mahrem.arrays import sketching
 from mahrem.errors import PrivacyWarning
-from mahrem.release import _people, watch_people
-from mahrem.release._people import columns_naming_people
+from mahrem.release.folders import _people, watch_people
+from mahrem.release.folders._people import columns_naming_people
 from releases import crowd
 
 ROLES = {"quasi": ["age", "pay"], "rest": "drop", "k": 5, "html": False}

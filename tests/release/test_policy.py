@@ -8,8 +8,9 @@ import tomli_w
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.files import state_folder
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, Promise
-from mahrem.release import Policy, ReleaseKeywords, read_policy, record_run
-from mahrem.release._record import input_fingerprint
+from mahrem.release.decisions import Policy, ReleaseKeywords, read_policy
+from mahrem.release.folders import record_run
+from mahrem.release.folders._record import input_fingerprint
 
 
 def test_settings_win_over_the_file_and_the_rest_of_it_stays(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from mahrem.release import policy_template, release_settings
+from mahrem.release.decisions import policy_template, release_settings
 from mahrem.settings import read_settings
 from mahrem.words import LANGUAGES
 

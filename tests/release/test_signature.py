@@ -9,7 +9,7 @@ import pytest
 
 import mahrem as mh
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra, Tampered
-from mahrem.release import make_signing_key, sign_release, verify_release
+from mahrem.release.folders import make_signing_key, sign_release, verify_release
 
 serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
 

@@ -121,7 +121,10 @@ def test_the_page_loads_nothing_and_names_no_address(page: str) -> None:
     assert "url(" not in page
     assert "@import" not in page
     seen = Page(page)
-    assert not {"href", "src", "srcset", "xlink:href", "action"} & seen.names
+    assert not {"src", "srcset", "xlink:href", "action"} & seen.names
+    inside = re.findall(r'href="([^"]*)"', page)  # the contents lead to chapters of this page
+    assert inside
+    assert all(re.fullmatch(r"#section-[a-z_]+", place) and f'id="{place[1:]}"' in page for place in inside)
     assert not {"link", "script", "iframe", "img", "image", "object", "foreignobject"} & set(seen.tags)
     assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in page
 

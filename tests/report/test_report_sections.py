@@ -234,6 +234,7 @@ def full() -> Report:
         "distribution": NUMBERS,
     }
     more = {"privacy_ledger": SHEET, "synthesis": SYNTHESIS, "rows": 24, "utility": {"gcp": 0.2}}
+    more |= {"method": "mondrian"}
     return Report.read(report(**more, columns={"age": age, "zip": {"role": "quasi"}}))
 
 
@@ -267,3 +268,31 @@ def test_a_report_is_read_back_as_it_was_written() -> None:
 def test_a_finding_of_the_report_has_every_key_of_an_attacks_finding() -> None:
     finding = not_done("skewness", Note("skipped.time")).as_dict()
     assert ReportFinding.read(finding).as_dict() == finding
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_first_page_says_what_somebody_signs(language: str) -> None:
+    said = {"recipient": "the wards", "purpose": "beds", "rationale": "the board asks", "reviewer": "A. B."}
+    settings = {"k": 5, "accept": {"ward": "five <b>large</b> wards"}, **said}
+    risk = {"highest": 0.2, "average": 0.1, "threshold": 0.2, "share_at_risk": 0.0}
+    facts = report(rows=24, rows_in=24, utility={"gcp": 0.25}, settings=settings, risk=risk)
+    made = replace(Report.read(facts), fingerprint="ab" * 32)
+    page = render_html(made, language)
+    first = page[page.index('<div class="front">') : page.index('<nav class="contents"')]
+    for text in (*said.values(), "five &lt;b&gt;large&lt;/b&gt; wards", "ab" * 32):
+        assert text in first
+    words = load_catalogue(language)
+    assert all(words.percent(share) in first for share in (0.2, 0.1, 0.25))
+    assert first.count('class="value"') <= 5
+    unsaid = render_html(Report.read(report(rows=24, rows_in=24)), language)
+    assert unsaid.count(words.say("front.unsaid")) == 3  # what nobody said is told to be missing
+
+
+def test_raw_names_of_settings_and_figures_stand_in_the_appendix_alone() -> None:
+    made = Report.read(report(rows=24, utility={"gcp": 0.25}, settings={"k": 5, "at_least": {"age": 5}}))
+    page = render_html(made, "en")
+    chapters, appendix = page.split('id="section-appendix"')
+    assert "at_least" in appendix
+    assert "utility.gcp" in appendix
+    assert "at_least" not in chapters
+    assert "gcp" not in chapters

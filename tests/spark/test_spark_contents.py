@@ -10,7 +10,8 @@ import pytest
 import mahrem as mh
 from mahrem.contents import look_into, sketch_table
 from mahrem.errors import GivesAway
-from mahrem.release import Policy, find_doubts
+from mahrem.release import find_doubts
+from mahrem.release.decisions import Policy
 from mahrem.spark._contents import sketch_on_spark
 from misleading import misleading_table
 

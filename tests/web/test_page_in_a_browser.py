@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 SLOW = 60_000  # milliseconds; the machine may be busy
-STEPS = ("columns", "promises", "run", "result", "compare", "audit", "queries", "hierarchies/4")
+STEPS = ("columns", "promises", "explore", "run", "result", "compare", "audit", "queries", "hierarchies/4")
 
 
 class Person:
@@ -122,7 +122,7 @@ def test_a_newcomer_finishes_the_demo_with_a_keyboard_alone(person: Person) -> N
     page = person.page("/projects")
     press(page, "Continue")
     page.wait_for_url("**/columns")
-    page.locator("table.columns").wait_for()
+    page.locator(".column-cards").wait_for()
     press(page, "Go on to promises")
     page.wait_for_url("**/promises")
     press(page, "Go on to the run")
@@ -144,6 +144,30 @@ def test_a_newcomer_finishes_the_demo_with_a_keyboard_alone(person: Person) -> N
     report = page.frame_locator("iframe")
     page.locator("iframe").scroll_into_view_if_needed()
     report.locator("h2").first.wait_for()
+
+
+def test_settings_are_explored_adopted_and_set_side_by_side_with_keys(person: Person, demo: Server) -> None:
+    project = demo.project()
+    page = person.page(f"/projects/{project}/explore")
+    now = page.locator(".now h2")
+    now.filter(has_text="k = 5").wait_for()  # tried by itself
+    page.get_by_role("slider").first.focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    now.filter(has_text="k = 9").wait_for()
+    assert page.locator("#k").input_value() == "9"
+    assert page.evaluate("document.activeElement.type") == "range"  # the answer took nobody's place
+    assert "All 2,000 rows were tried" in page.inner_text("[data-told]")
+    assert page.locator(".scatter .spot").count() >= 2
+    page.locator(".candidates summary").press("Enter")
+    page.get_by_role("link", name=re.compile("^Set beside.*k = 5")).press("Enter")
+    page.get_by_role("heading", name=re.compile("^Beside .*k = 5")).wait_for()
+    assert page.get_by_role("row", name=re.compile(r"k 9 5|k-anonymity 9 5")).is_visible()
+    page.get_by_role("button", name="Go on with this").press("Enter")
+    page.wait_for_url("**/run")
+    assert demo.client.get(f"/api/v1/projects/{project}").json()["promises"]["k"] == 9
+    page.goto(f"{person.home}/projects/{project}/columns")
+    page.locator("[data-live] p").first.wait_for()  # what columns add to singling out
 
 
 def test_a_job_is_seen_in_two_tabs_survives_a_reload_and_is_cancelled(person: Person, demo: Server) -> None:
@@ -184,7 +208,7 @@ def test_a_bad_file_is_refused_in_words_and_a_strange_one_can_be_mended(
     page.get_by_role("alert").wait_for()
     page.get_by_label("Encoding").fill("iso8859-9")
     page.get_by_role("button", name="Read again").click()
-    page.get_by_role("rowheader", name=re.compile("yaş")).wait_for()
+    page.get_by_role("heading", name="yaş").wait_for()
 
 
 def test_a_hierarchy_is_edited_as_a_tree_with_keys(person: Person, demo: Server, full: str) -> None:

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from mahrem.cli._anonymize import anonymize
-from mahrem.release import release_settings
+from mahrem.release.decisions import release_settings
 from web_server import Server
 
 # What a person decides elsewhere on the page than in a field of the setting's own name.

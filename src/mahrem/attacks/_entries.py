@@ -89,6 +89,7 @@ ATTACKS: Entries[AttackEntry] = Entries(
         _on_release("order", "_order:Order", "original"),
         _on_release("downcoding", "_downcoding:Downcoding", "original"),
         _on_release("minimality", "_minimality:Minimality", "original", "sensitive"),
+        _on_release("company", "_company:Company", "original", "sensitive"),
         _on_release("inference", "_inference:Inference", "original", "sensitive"),
         _on_release("membership", "_membership:Membership", "population", "members"),
         _on_release(

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from mahrem.attacks._entries import ATTACKS, AttackEntry, AttackTarget
 from mahrem.attacks._finding import Finding, not_done
+from mahrem.notebooks import notebook_table
 
 
 def red_team(target: AttackTarget) -> tuple[Finding, ...]:
@@ -46,6 +47,15 @@ class RedTeam:
 
     report: Mapping[str, Any] = field(repr=False)
     findings: tuple[Finding, ...]
+
+    def _repr_html_(self) -> str:
+        alarming = sum(finding.alarming for finding in self.findings)
+        rows = (
+            (finding.attack, finding.rate, finding.baseline, finding.skipped or finding.meaning)
+            for finding in self.findings
+        )
+        title = f"{len(self.findings)} attacks, {alarming} better than their baseline"
+        return notebook_table(title, ("attack", "rate", "baseline", "meaning"), rows)
 
     @classmethod
     def of(

@@ -11,7 +11,7 @@ import typer
 from mahrem.cli._options import JSON, QUIET, SOURCE, VERBOSE, Row, speaks_policy
 from mahrem.cli._print import print_dry_run, print_json, print_report, print_table, stages
 from mahrem.errors import InvalidParameter, OutputFailed
-from mahrem.release import release_settings
+from mahrem.release.decisions import release_settings
 from mahrem.words import LANGUAGES
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _estimate(source: str, policy: str | None, settings: dict[str, Any], *, json
 def _explain(source: str, policy: str | None, settings: dict[str, Any], *, json: bool, quiet: bool) -> None:
     """Print how a cluster would go about it."""
     from mahrem.pipeline import explain
-    from mahrem.release import policy_from
+    from mahrem.release.decisions import policy_from
 
     said = policy_from(policy, settings)
     if said.engine != "spark":
@@ -173,12 +173,11 @@ def demo(
     with stages(quiet=quiet) as progress:
         release = verb(
             admissions,
-            policy=PATIENT_POLICY,
+            policy={**PATIENT_POLICY, "language": language},
             output=output,
             html=html,
             force=force,
             progress=progress,
-            language=language,
         )
     if table is not None:
         write_table(admissions, table, "csv")

@@ -27,9 +27,13 @@ _Misspelt: Any = next(
 _COMMANDS = {
     "demo": "_anonymize",
     "anonymize": "_anonymize",
+    "suppress": "_suppress",
+    "perturb": "_perturb",
+    "risk": "_risk",
     "audit": "_audit",
     "inspect": "_inspect",
     "compare": "_compare",
+    "lattice": "_lattice",
     "report": "_report",
     "reproduce": "_reproduce",
     "data": "_data",
@@ -112,7 +116,7 @@ def _run(arguments: list[str]) -> int:
 
 def spell_option(name: str) -> str:
     """Spell a setting as its option, for messages."""
-    from mahrem.release import release_settings
+    from mahrem.release.decisions import release_settings
 
     known = release_settings().get(name)
     return with_dashes(name) if known is None else known.option

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import typer
-
 from mahrem.cli._options import Row
-from mahrem.cli._print import print_table
 from mahrem.errors import InvalidParameter
 from mahrem.typed import value
 
@@ -41,54 +38,6 @@ def silo_policies(
             raise InvalidParameter("quasi: --qi goes with --anonymize")
         usual = {**(usual or {}), "quasi": tuple(quasi)}
     return usual, single
-
-
-def print_learning(summary: Mapping[str, Any]) -> None:
-    """Print what was learnt and what it cost."""
-    figures, privacy = summary["figures"], summary["privacy"]
-    kept = f"{privacy['anonymised']} of {privacy['silos']} silos"
-    rows = [
-        ("model", f"{summary['model']}, {summary['rounds']} rounds"),
-        ("clients", f"{len(summary['clients'])}, left out {len(summary['left_out'])}"),
-        *([] if "promise" in summary else [("rows to learn from", f"{privacy['rows']:,}")]),
-        ("anonymised first", kept + (", every promise holds" if privacy["anonymised"] else "")),
-        *_protected(summary),
-        *_measured(figures, summary["test_rows"]),
-        ("bytes up, down", f"{summary['bytes']['up']:,}, {summary['bytes']['down']:,}"),
-        ("seconds", f"{summary['seconds']:g}"),
-        *([("the SuperLink says", summary["superlink"])] if "superlink" in summary else []),
-        ("folder", summary["folder"]),
-    ]
-    print_table(("figure", "value"), rows)
-    if summary["state"] == "stopped":
-        typer.echo(f"stopped after round {summary['rounds']}, the model so far is kept: {summary['why']}")
-    for name, rounds in summary["refused"].items():
-        typer.echo(f"refused: {name} in {len(rounds)} rounds: {next(iter(rounds.values()))}")
-
-
-def _protected(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
-    rows = []
-    if "promise" in summary:
-        promise = summary["promise"]
-        rows.append(
-            (
-                "differentially private",
-                f"epsilon={promise['epsilon']:.4g}, delta={promise['delta']:g} per {promise['unit']}",
-            )
-        )
-    if "vetting" in summary:
-        rows.append(("updates", ", ".join(f"{many} {how}" for how, many in summary["vetting"].items())))
-    return rows
-
-
-def _measured(figures: Mapping[str, float], rows: int) -> list[tuple[str, str]]:
-    if not figures:
-        return [("accuracy", "not known: there were no rows to judge by (--test)")]
-    shares = ", ".join(f"{figures[name]:.4f}" for name in ("precision", "recall", "f1"))
-    return [
-        ("accuracy", f"{figures['accuracy']:.4f} on {rows:,} untouched rows"),
-        ("precision, recall, F1", shares),
-    ]
 
 
 def policy_words(texts: Sequence[str]) -> tuple[dict[str, Any] | None, dict[str, dict[str, Any]]]:

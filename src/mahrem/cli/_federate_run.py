@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._federate_learning import SILOS, print_learning, silo_policies
+from mahrem.cli._federate_learning import SILOS, silo_policies
 from mahrem.cli._federate_options import (
     DIR,
     FEDERATION,
@@ -23,9 +23,10 @@ from mahrem.cli._federate_options import (
     take_settings,
     teller,
 )
-from mahrem.cli._federate_shapes import LABEL_EPSILON, SHAPE, print_shape, shape_simulation
+from mahrem.cli._federate_shapes import LABEL_EPSILON, SHAPE, shape_simulation
+from mahrem.cli._federate_tables import print_summary
 from mahrem.cli._options import JSON, QUIET, SOURCE, Row, option, speaks_source
-from mahrem.cli._print import print_json, print_table
+from mahrem.cli._print import print_json
 from mahrem.errors import InvalidParameter
 from mahrem.federated.runs import BINS, RunSettings, TableSharing
 from mahrem.federated.weights import LearningPlan
@@ -51,7 +52,7 @@ def run(
     own = RunSettings(**take_settings(RunSettings, settings))
     tell = teller(quiet=quiet, language=language)
     summary = run_federation(folder, own, reading=take_reading(settings), tell=tell)
-    _report(summary, json=json)
+    _report(summary, language, json=json)
 
 
 @speaks_source
@@ -143,7 +144,7 @@ def simulate(
         reading=reading,
         tell=teller(quiet=quiet, language=language),
     )
-    _report(summary, json=json)
+    _report(summary, language, json=json)
 
 
 def _simulation(settings: dict[str, Any]) -> Any:
@@ -175,34 +176,8 @@ def _refuse_other(kind: str, **given: Any) -> None:
             raise InvalidParameter(f"{name}: --{name.replace('_', '-')} goes with {kind}")
 
 
-def _report(summary: Mapping[str, Any], *, json: bool) -> None:
+def _report(summary: Mapping[str, Any], language: str, *, json: bool) -> None:
     if json:
         print_json(summary)
-    elif "shape" in summary:
-        print_shape(summary)
-    elif "rules" in summary:
-        _print_rules(summary)
     else:
-        print_learning(summary)
-    for name, why in [] if json else summary["left_out"].items():
-        typer.echo(f"left out: {name}: {why}")
-
-
-def _print_rules(summary: Mapping[str, Any]) -> None:
-    rows = [
-        ("rules", f"{summary['rules']:,} from {summary['rows']:,} rows"),
-        ("exact", "yes" if summary["exact"] else "no: " + "; ".join(summary["why_not_exact"])),
-        ("clients", f"{len(summary['clients'])}, left out {len(summary['left_out'])}"),
-        ("exchanges", f"{summary['exchanges']}"),
-        ("bytes up, down", f"{summary['bytes']['up']:,}, {summary['bytes']['down']:,}"),
-        ("seconds", f"{summary['seconds']:g}"),
-    ]
-    if summary.get("equals_central") is not None:
-        rows.append(("equals CBA on all rows", "yes" if summary["equals_central"] else "no"))
-    if summary.get("accuracy") is not None:
-        kept, all_rows = summary["accuracy"], summary["central_accuracy"]
-        rows.append(("accuracy on kept rows", f"{kept:.4f} (all rows {all_rows:.4f})"))
-    if "superlink" in summary:
-        rows.append(("the SuperLink says", summary["superlink"]))
-    rows.append(("folder", summary["folder"]))
-    print_table(("figure", "value"), rows)
+        print_summary(summary, language)

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from mahrem.cli._federate_options import rows_of_spec, take_settings
 from mahrem.cli._options import option
-from mahrem.cli._print import print_table
 from mahrem.errors import InvalidParameter
 from mahrem.federated.runs import SHAPES, AgreedShape, TableSharing
 from mahrem.settings import settings_of
@@ -58,43 +57,3 @@ def refuse_shape_settings(settings: Mapping[str, Any]) -> None:
     for name in _SHAPE_ALONE:
         if name in settings:
             raise InvalidParameter(f"{name}: --{name.replace('_', '-')} goes with --shape")
-
-
-def print_shape(summary: Mapping[str, Any]) -> None:
-    """Print what was learnt, beside the same network in one place."""
-    rows = [
-        ("shape", f"{summary['shape']}, {summary['model']}, {summary['rounds']} rounds"),
-        ("parties", f"{len(summary['clients'])}"),
-        *_found(summary),
-        *(_judged(summary) if "central" in summary else [("model kept by", ", ".join(summary["models"]))]),
-        ("bytes up, down", f"{summary['bytes']['up']:,}, {summary['bytes']['down']:,}"),
-        ("seconds", f"{summary['seconds']:g}"),
-        *([("the SuperLink says", summary["superlink"])] if "superlink" in summary else []),
-        ("folder", summary["folder"]),
-    ]
-    print_table(("figure", "value"), rows)
-
-
-def _judged(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Give what a simulation knows: how good it is on rows that it kept, beside one place."""
-    figures, central = summary["figures"], summary["central"]
-    lowest = [("lowest of the parties", f"{summary['lowest_accuracy']:.4f}")]
-    over_all = [("over all columns", f"{summary['central_all_columns']['accuracy']:.4f} in one place")]
-    return [
-        *(over_all if summary["shape"] == "transfer" else []),
-        ("accuracy", f"{figures['accuracy']:.4f} on {summary['test_rows']:,} untouched rows"),
-        *(lowest if len(summary["models"]) > 1 else []),
-        ("in one place", f"{central['accuracy']:.4f}, difference {summary['difference']:+.4f}"),
-        ("F1, in one place", f"{figures['f1']:.4f}, {central['f1']:.4f}"),
-    ]
-
-
-def _found(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Give what only some shapes have to say."""
-    rows = []
-    if "aligned_rows" in summary:
-        alone = ", ".join(f"{many:,}" for many in summary["ids_alone"].values())
-        rows.append(("rows that align", f"{summary['aligned_rows']:,} (ids that others lack: {alone})"))
-    if "spread" in summary:
-        rows.append(("peers differ by at most", f"{summary['spread']:.2g}"))
-    return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -18,8 +18,11 @@ from mahrem.cli._federate_options import (
 )
 from mahrem.cli._options import JSON, QUIET, SOURCE, Row
 from mahrem.cli._print import print_json, print_table
-from mahrem.federated.runs import ClientSettings
-from mahrem.words import load_catalogue
+from mahrem.federated.runs import CheckFinding, ClientSettings, TableCheck
+from mahrem.words import Catalogue, Note, load_catalogue
+
+if TYPE_CHECKING:
+    from mahrem.federated.flower import FederationStatus
 
 _CHECK: Sequence[Row] = rows_of_spec(ClientSettings, only=("despite",))
 
@@ -51,21 +54,30 @@ def check(
     elif not quiet:
         catalogue = load_catalogue(language)
         rows = [
-            (
-                "note" if not finding.fault else "fault" if finding in found.faults else "accepted",
-                finding.code,
-                catalogue.tell(finding.describe()),
-            )
+            (catalogue.tell(_weight(finding, found)), finding.code, catalogue.tell(finding.describe()))
             for finding in found.findings
         ]
         if rows:
-            print_table(("what", "code", "found"), rows)
-        said = "passed" if found.passed else f"{len(found.faults)} faults, it cannot take part"
-        typer.echo(f"{found.rows:,} rows, {found.dropped:,} not learnt from: {said}")
+            head = (
+                Note("federation.checked.what"),
+                Note("federation.checked.code"),
+                Note("federation.checked.found"),
+            )
+            print_table(tuple(map(catalogue.tell, head)), rows)
+        many = {"rows": found.rows, "dropped": found.dropped}
+        failed = Note("federation.checked.failed", {**many, "faults": len(found.faults)})
+        typer.echo(catalogue.tell(Note("federation.checked.passed", many) if found.passed else failed))
     raise typer.Exit(0 if found.passed else 1)
 
 
-def status(folder: DIR, *, json: JSON = False) -> None:
+def _weight(finding: CheckFinding, found: TableCheck) -> Note:
+    if not finding.fault:
+        return Note("federation.checked.note")
+    kept_out = finding in found.faults
+    return Note("federation.checked.fault") if kept_out else Note("federation.checked.accepted")
+
+
+def status(folder: DIR, language: LANGUAGE = "en", *, json: JSON = False) -> None:
     """Show who is online, who is missing and since when, and how far the newest run came.
 
     mahrem federate status study
@@ -78,25 +90,51 @@ def status(folder: DIR, *, json: JSON = False) -> None:
     if json:
         print_json(found.as_dict())
     else:
-        typer.echo(f"server {found.server}: {'up' if found.reached else 'not reached'}")
-        print_table(
-            ("client", "state", "last seen (UTC)"),
-            [(member.name, member.state, _moment(member.seen)) for member in found.members],
-        )
-        if found.missing and found.reached:
-            typer.echo(f"missing: {', '.join(found.missing)}")
-        if found.run is not None:
-            typer.echo(_run_line(found.run))
+        _print_status(found, load_catalogue(language))
     raise typer.Exit(0 if found.reached and not found.missing else 1)
 
 
-def _moment(text: str | None) -> str:
-    return "not since the server started" if text is None else text[:19].replace("T", " ")
+def _print_status(found: FederationStatus, catalogue: Catalogue) -> None:
+    server = {"server": found.server}
+    up, down = Note("federation.status.up", server), Note("federation.status.down", server)
+    typer.echo(catalogue.tell(up if found.reached else down))
+    head = (Note("federation.status.client"), Note("federation.status.state"), Note("federation.status.seen"))
+    print_table(
+        tuple(map(catalogue.tell, head)),
+        [
+            (member.name, catalogue.tell(_STATES[member.state]), catalogue.tell(_moment(member.seen)))
+            for member in found.members
+        ],
+    )
+    if found.missing and found.reached:
+        typer.echo(catalogue.tell(Note("federation.status.missing", {"names": ", ".join(found.missing)})))
+    if found.run is not None:
+        typer.echo(catalogue.tell(_run_line(found.run)))
 
 
-def _run_line(run: Mapping[str, Any]) -> str:
-    total = f" of {run['rounds']}" if run["rounds"] else ""
-    reached = f"round {run['round']}{total}" if run["round"] else f"exchange {run['exchanges']}"
-    last = f", last exchange: {run['last']} ({run['answered'][0]} clients)" if run["answered"] else ""
-    why = f": {run['why']}" if run.get("why") else ""
-    return f"run {run['folder']}: {run['state']}, {reached}{last}{why}"
+_STATES = {
+    "online": Note("federation.status.online"),
+    "offline": Note("federation.status.offline"),
+    "never": Note("federation.status.never"),
+    "unknown": Note("federation.status.unknown"),
+}
+
+
+def _moment(text: str | None) -> Note | str:
+    return Note("federation.status.not_since") if text is None else text[:19].replace("T", " ")
+
+
+def _run_line(run: Mapping[str, Any]) -> Note:
+    if not run["round"]:
+        reached = Note("federation.status.exchange", {"exchanges": run["exchanges"]})
+    elif run["rounds"]:
+        reached = Note("federation.status.round_of", {"round": run["round"], "rounds": run["rounds"]})
+    else:
+        reached = Note("federation.status.round", {"round": run["round"]})
+    if run["answered"]:
+        last = {"reached": reached, "last": run["last"], "clients": run["answered"][0]}
+        reached = Note("federation.status.last", last)
+    about = {"folder": str(run["folder"]), "state": run["state"], "reached": reached}
+    if run.get("why"):
+        return Note("federation.status.run_why", {**about, "why": run["why"]})
+    return Note("federation.status.run", about)

@@ -218,7 +218,7 @@ def _policy(file: str | None, given: Mapping[str, Any]) -> dict[str, Any] | None
     """Give a silo's policy: what was said, over what a file says; None if nothing was."""
     if file is None:
         return dict(given) or None
-    from mahrem.release import read_policy
+    from mahrem.release.decisions import read_policy
 
     return {**read_policy(file, beside=given), **given}
 

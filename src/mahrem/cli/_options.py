@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from mahrem import check
-from mahrem.release import release_settings
+from mahrem.release.decisions import release_settings
 from mahrem.settings import Read, Setting, settings_of
 from mahrem.words import explain_setting, load_catalogue
 

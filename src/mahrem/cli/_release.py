@@ -31,7 +31,7 @@ def keygen(
 
     mahrem release keygen ~/.ssh/releases
     """
-    from mahrem.release import make_signing_key
+    from mahrem.release.folders import make_signing_key
 
     fingerprint = make_signing_key(key)
     if json:
@@ -52,7 +52,7 @@ def sign(
 
     mahrem release sign release/ --key ~/.ssh/releases
     """
-    from mahrem.release import sign_release
+    from mahrem.release.folders import sign_release
 
     signature = sign_release(folder, key)
     if json:
@@ -75,7 +75,7 @@ def verify(
 
     It says nothing about promises: mahrem audit release/ --public-key releases.pub checks both.
     """
-    from mahrem.release import verify_release
+    from mahrem.release.folders import verify_release
 
     signature = verify_release(folder, public_key)
     if json:

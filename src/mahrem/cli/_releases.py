@@ -28,7 +28,7 @@ def listed(context: typer.Context, *, json: JSON = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from mahrem.release import remembered_releases
+    from mahrem.release.folders import remembered_releases
 
     found = remembered_releases()
     if json:
@@ -53,7 +53,7 @@ def diff(first: FOLDER, second: FOLDER, *, json: JSON = False) -> None:
 
     mahrem releases diff monday/ tuesday/
     """
-    from mahrem.release import difference
+    from mahrem.release.folders import difference
 
     found = difference(first, second)
     if json:
@@ -96,7 +96,7 @@ def withdraw(folder: FOLDER, *, json: JSON = False, quiet: QUIET = False) -> Non
 
 
 def _mark(folder: Path, state: str, *, json: bool, quiet: bool) -> None:
-    from mahrem.release import mark_release
+    from mahrem.release.folders import mark_release
 
     mark_release(folder, state)
     if json:

@@ -53,7 +53,7 @@ def serve(*, json: JSON = False, quiet: QUIET = False, settings: dict[str, Any])
         else:
             words = "" if quiet else "mahrem is ready. Open this address; it works once:\n"
             typer.echo(f"{words}  {address}")
-        if not no_open:
+        if not no_open and server.socket is None:  # no browser can open one by itself
             _open(server.state, address)
 
     verb(server, ready=ready, log=log)

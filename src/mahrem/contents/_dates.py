@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import DistinctCells, fold
+from mahrem.contents._distinct import FIGURES, DistinctCells, fold
 from mahrem.contents._findings import ContentFinding
 from mahrem.types import Floats, Mask
 
@@ -51,6 +51,7 @@ BY_PROGRAMS = r"^[a-z]+ ([a-z]+) +([0-9]{1,2}) [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?
 YEAR_MONTH_NAME = rf"^([0-9]{{4}})[. \-/]+([a-z]+)[. \-/]+([0-9]{{1,2}}){CLOCK_FOLDED}$"
 FEWEST = 3  # digits in a date: 3 Mar 90
 LEAST = 0.6  # share of dates from which a column is called one
+MOMENTS = 8  # different values from which on numbers may count time
 OLDEST, CHILD, SPAN, LONG_AGO = 1880, 12, 15, 30  # years
 
 
@@ -60,6 +61,8 @@ def years_of(cells: DistinctCells) -> Floats:
     Days before months or after is decided by all values: what lets more of them be dates.
     """
     years = np.full(len(cells.texts), np.nan)
+    if cells.signs <= FIGURES:
+        return _dated(*_groups(cells.texts, SOLID, near="^(?:19|20)[0-9]{6}"))
     labelled = cells.texts.str.replace(
         r"(?i)^(?:dob|d\.o\.b\.?|geb\.?|born|d\.?t\.?|dogum|doğum|\*)\s*[:.]?\s*", ""
     )
@@ -80,6 +83,8 @@ def years_of(cells: DistinctCells) -> Floats:
         numeric = np.where(short, year_first, numeric)
     years = np.where(np.isnan(numeric), years, numeric)
     years = _either(years, _dated(*_groups(labelled, SOLID, near="[0-9]{8}")))
+    if not np.isnan(years).any() or not any(map(str.isalpha, cells.signs)):
+        return years
     plain = fold(labelled)
     if plain.str.contains("[0-9].*[a-z]{3}|[a-z]{3}.*[0-9]|[0-9][. /-]+[ivx]+[. /-]+[0-9]").any():
         for pattern, order in (
@@ -155,6 +160,9 @@ def _plausible(cells: DistinctCells) -> Floats:
 
 
 def _read(cells: DistinctCells) -> Floats:
+    counted = _counted(cells)
+    if counted is not None:
+        return counted
     if cells.numeric and not cells.texts.str.contains(SOLID).any():
         return np.full(len(cells.texts), np.nan)
     # Patterns of dates take long to build: a glance at the digits rules most columns out.
@@ -167,6 +175,33 @@ def _read(cells: DistinctCells) -> Floats:
     if cells.share(is_date & solid) > 0.3 and cells.share(is_date) < 0.95:
         return np.full(len(years), np.nan)
     return years if cells.share(is_date) >= LEAST else np.full(len(years), np.nan)
+
+
+def _counted(cells: DistinctCells) -> Floats | None:
+    """Read moments that programs count in seconds or milliseconds since 1970; None where values are others.
+
+    Whole days leave nothing by the length of a day, or all the same. Other moments lie within the last
+    decades, and so close together that numbers of other things hardly would.
+    """
+    if len(cells.texts) < MOMENTS or not cells.signs <= {*FIGURES, "-"}:
+        return None
+    numbers = cells.texts.cast(pl.Int64, strict=False)
+    if numbers.null_count():
+        return None
+    values = numbers.to_numpy()
+    for second in (1, 1000):
+        day = 86_400 * second
+        years = 1970 + values / (365.2425 * day)
+        now = dt.datetime.now(tz=dt.UTC).year + 1
+        inside = (years >= OLDEST) & (years <= now)
+        if not inside.all() or float(np.median(np.abs(values))) < 365 * day:
+            continue
+        _, often = np.unique(values % day, return_counts=True)
+        whole = often.max() >= 0.9 * len(values)
+        recent = years.min() >= 2001 and np.ptp(years) >= 0.1 and len(often) >= 0.5 * len(values)
+        if whole or recent:
+            return years
+    return None
 
 
 def _span(years: Floats) -> float:

@@ -29,6 +29,7 @@ LABEL = (
     r"url|web|ip|mac|vin|"
     r"uuid|urn:uuid|plaka|no|nr|id|dob|geb|adresse?|adres|address|name|isim|ad soyad)\s*\.?\s*[:#=]\s*"
 )
+FIGURES = frozenset("0123456789")
 UNSEEN = "\u200b-\u200f\u2060\ufeff\u00ad"  # signs without a width
 BLANKS = "\u00a0\u2000-\u200a\u202f\\s"
 # Digits of other scripts, which people and forms mix with ours.
@@ -88,8 +89,20 @@ class DistinctCells:
         return len(self.texts) if self.sampled is None else self.sampled[0]
 
     @cached_property
+    def signs(self) -> frozenset[str]:
+        """Give all signs that values are written with."""
+        return frozenset("".join(self.texts.to_list()))
+
+    @cached_property
+    def letters(self) -> bool:
+        """Tell whether there are words."""
+        return any(map(str.isalpha, self.signs)) and bool(self.texts.str.contains(r"\p{L}{2}").any())
+
+    @cached_property
     def compact(self) -> pl.Series:
         """Values in capitals without blanks and separators; numbers with a fraction are nothing then."""
+        if self.signs <= FIGURES:
+            return self.texts
         bare = self.texts.str.replace(LABEL, "").str.replace_all(r"[\s./\-_()']", "").str.to_uppercase()
         return pl.select(
             pl.when(self.texts.str.contains(DECIMAL)).then(pl.lit("")).otherwise(bare)
@@ -128,7 +141,8 @@ class DistinctCells:
 
     def unlabelled(self) -> DistinctCells | None:
         """Give the values without a beginning that they share; None if they share none."""
-        label = None if self.numeric or len(self.texts) < LABELLED else _label(self.texts)
+        short = self.numeric or len(self.texts) < LABELLED or not (self.letters or "*" in self.signs)
+        label = None if short else _label(self.texts)
         if label is None:
             return None
         bare = pl.col("text").str.slice(len(label)).str.strip_chars()
@@ -156,6 +170,8 @@ def ascii_digits(pattern: str) -> str:
 
 def fold(texts: pl.Series) -> pl.Series:
     """Write texts in small plain letters."""
+    if int(texts.str.len_bytes().sum()) == int(texts.str.len_chars().sum()):  # plain letters alone
+        return texts.str.to_lowercase()
     marks = {"İ": "i", "I": "i", "ı": "i", "ß": "ss", "æ": "ae", "ø": "o", "ł": "l"}
     plain = texts.str.replace_many(list(marks), list(marks.values())).str.to_lowercase().str.normalize("NFKD")
     return plain.str.replace_all(r"\p{M}", "")

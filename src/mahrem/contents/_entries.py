@@ -22,6 +22,7 @@ class ContentKind(Entry):
     role: Literal["identifier", "quasi", "sensitive"]  # what a column of it suggests
     group: Literal["mark", "number", "phone", "shape", "code", "date", "name", "place", "text", "record"]
     publishable: bool = False  # as it is
+    wordy: bool = False  # values without a digit may be of it, although those of its group have one
     signs: str = ""  # one of these is in every value of the kind; none named: any will do
 
     def can_hold(self, signs: Collection[str]) -> bool:
@@ -102,6 +103,13 @@ CONTENTS: Entries[ContentKind] = Entries(
         _number("vat", "VAT"),
         _number("lei", "LEI"),
         _number("isin", "ISIN"),
+        ContentKind(
+            name="document",
+            home="mahrem.contents._shapes:DOCUMENT",
+            role="identifier",
+            group="mark",
+            signs="<",
+        ),
         ContentKind(name="phone", home="mahrem.contents._phones:PHONE", role="identifier", group="phone"),
         ContentKind(
             name="vin",
@@ -119,10 +127,19 @@ CONTENTS: Entries[ContentKind] = Entries(
         ),
         ContentKind(name="name", home="mahrem.contents._people:NAME", role="identifier", group="name"),
         ContentKind(
-            name="address", home="mahrem.contents._places:ADDRESSES", role="identifier", group="place"
+            name="address",
+            home="mahrem.contents._places:ADDRESSES",
+            role="identifier",
+            group="place",
+            signs=" .:#",
         ),
         ContentKind(
-            name="coordinates", home="mahrem.contents._shapes:COORDINATES", role="quasi", group="shape"
+            name="coordinates",
+            home="mahrem.contents._places:COORDINATES",
+            role="quasi",
+            group="shape",
+            wordy=True,
+            signs=f",;|/ °(+.{_LETTERS}",
         ),
         ContentKind(name="birth-date", home="mahrem.contents._dates:BIRTH", role="quasi", group="date"),
         ContentKind(name="date", home="mahrem.contents._dates:EVENT", role="quasi", group="date"),

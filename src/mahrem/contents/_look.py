@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -61,16 +61,7 @@ def look_into(
     """
     sketch = table if isinstance(table, TableSketch) else sketch_table(table)
 
-    def look(name: str) -> tuple[ContentFinding, ...]:
-        column = sketch.columns[name]
-        near = closely is None or name in closely
-        if not near and column.values.dtype.is_numeric():
-            return ()  # dates are related to others
-        found = _mostly(sketch, name, region)
-        return (*found, *_odd(column, found, region)) if near else found
-
-    with ThreadPoolExecutor(THREADS) as pool:  # polars works without the interpreter's lock
-        columns = dict(zip(sketch.columns, pool.map(look, sketch.columns), strict=True))
+    columns = _look_at(sketch, list(sketch.columns) if closely is None else closely, region)
     for pair in coordinate_pairs(sketch.sample):
         for name in pair:
             finding = ContentFinding("coordinates", 1.0, 0.8, Note("content.reason.pair", {"share": 1.0}))
@@ -93,46 +84,80 @@ def people_with_several_rows(
 ) -> tuple[SeveralRows, ...]:
     """Say which of some columns name people of whom some have several rows; nothing else is looked for."""
     sketch = replace(sketch_table(frame.select(names)), rows_with=rows_of(frame))
-    found = {name: _mostly(sketch, name, region) for name in names if may_repeat(sketch.columns[name])}
-    return find_several_rows(sketch, found)
+    asked = [name for name in names if may_repeat(sketch.columns[name])]
+    found = look_into_columns([_cells(sketch, name, region) for name in asked])
+    return find_several_rows(sketch, dict(zip(asked, found, strict=True)))
 
 
-def _mostly(sketch: TableSketch, name: str, region: str | None) -> tuple[ContentFinding, ...]:
-    """Say what most cells of a column hold."""
+def _look_at(
+    sketch: TableSketch, closely: Collection[str], region: str | None
+) -> dict[str, tuple[ContentFinding, ...]]:
+    """Say what most cells of every column hold, and of some columns what their odd cells hold too."""
+    near = {name for name in sketch.columns if name in closely}
+    # Numbers of columns that it is not about tell nothing; dates are related to others.
+    asked = [
+        name
+        for name, column in sketch.columns.items()
+        if name in near or not column.values.dtype.is_numeric()
+    ]
+    odd = [part for name in asked if name in near for part in _odd(name, sketch.columns[name])]
+    cells = [
+        *(_cells(sketch, name, region) for name in asked),
+        *(part.sketch.cells(region) for part in odd),
+    ]
+    told = look_into_columns(cells)
+    columns: dict[str, tuple[ContentFinding, ...]] = dict.fromkeys(sketch.columns, ())
+    columns |= dict(zip(asked, told[: len(asked)], strict=True))
+    for part, values, found in zip(odd, cells[len(asked) :], told[len(asked) :], strict=True):
+        columns[part.name] += tuple(part.further(columns[part.name], values, found))
+    return columns
+
+
+def _cells(sketch: TableSketch, name: str, region: str | None) -> DistinctCells:
+    """Give what most cells of a column hold."""
     column = sketch.columns[name]
-    cells = column.cells(region)
-    if not column.complete:  # rows show values as often as they come
-        cells = count_distinct(sketch.sample[name], rows=sketch.counts, region=region, sampled=cells.sampled)
-    return look_into_column(cells)
+    if column.complete:
+        return column.cells(region)
+    sampled = (column.distinct, column.present)  # rows show values as often as they come
+    return count_distinct(sketch.sample[name], rows=sketch.counts, region=region, sampled=sampled)
 
 
-def _odd(
-    column: ColumnSketch, found: Sequence[ContentFinding], region: str | None
-) -> tuple[ContentFinding, ...]:
-    """Look at cells that are written otherwise than most of their column, part by part."""
-    known = {finding.kind for finding in found}
-    if any(CONTENTS[kind].group == "number" for kind in known):
-        known.add("phone")  # which is written like other numbers
-    odd: list[ContentFinding] = []
+@dataclass(frozen=True)
+class _OddPart:
+    """Cells of a column that are written otherwise than most of it."""
+
+    name: str
+    sketch: ColumnSketch
+    mainly: bool  # what most cells are was looked for; a few may hold more
+    present: int  # rows of the whole column
+
+    def further(
+        self, found: Sequence[ContentFinding], cells: DistinctCells, told: Sequence[ContentFinding]
+    ) -> Iterator[ContentFinding]:
+        """Give what these cells hold beyond what is known of the column."""
+        known = {finding.kind for finding in found}
+        if any(CONTENTS[kind].group == "number" for kind in known):
+            known.add("phone")  # which is written like other numbers
+        own = len(cells.texts) >= FEWEST and cells.unique >= MAINLY
+        for one in told:
+            group = CONTENTS[one.kind].group
+            if one.kind in known or group in BY_COLUMN or not (group in BY_CELL or (own and not self.mainly)):
+                continue
+            share = one.share * self.sketch.present / max(1, self.present)
+            yield replace(
+                one, share=share, reason=Note(one.reason.code, {**one.reason.values, "share": share})
+            )
+
+
+def _odd(name: str, column: ColumnSketch) -> Iterator[_OddPart]:
+    """Part the cells that are written otherwise than most of their column."""
     for shapes in _parts(column):
         part = column.written_so(shapes)
         mainly = part.present >= MAINLY * column.present
-        if mainly:  # what most cells are was looked for; a few may hold more
+        if mainly:
             part = part.written_so(shapes & (part.written < SELDOM * column.present))
-        if not len(part.hashes):
-            continue
-        cells = part.cells(region)
-        own = len(cells.texts) >= FEWEST and cells.unique >= MAINLY
-        for one in look_into_column(cells):
-            group = CONTENTS[one.kind].group
-            if one.kind in known or group in BY_COLUMN or not (group in BY_CELL or (own and not mainly)):
-                continue
-            known.add(one.kind)
-            share = one.share * part.present / max(1, column.present)
-            odd.append(
-                replace(one, share=share, reason=Note(one.reason.code, {**one.reason.values, "share": share}))
-            )
-    return tuple(odd)
+        if len(part.hashes):
+            yield _OddPart(name, part, mainly, column.present)
 
 
 def _parts(column: ColumnSketch) -> Iterator[Mask]:
@@ -146,21 +171,47 @@ def _parts(column: ColumnSketch) -> Iterator[Mask]:
 
 def look_into_column(cells: DistinctCells) -> tuple[ContentFinding, ...]:
     """Say what distinct values hold, the weightiest first; weaker explanations are left out."""
-    found: list[tuple[ContentKind, ContentFinding]] = []
-    for values in filter(None, (cells, cells.unlabelled())):
-        known = {kind.name for kind, _ in found}
-        for kind in _askable(values) if len(values.texts) else ():
-            finding = None if kind.name in known else kind.load()(values)
-            if finding is not None:
-                found.append((kind, finding))
-    return _settled(found)
+    return look_into_columns([cells])[0]
 
 
-def _askable(cells: DistinctCells) -> list[ContentKind]:
+def look_into_columns(columns: Sequence[DistinctCells]) -> list[tuple[ContentFinding, ...]]:
+    """Say of many columns what :func:`look_into_column` says of one.
+
+    Each detector looks at all of them before the next one does: its patterns are then built once.
+    """
+    found: list[list[tuple[ContentKind, ContentFinding]]] = [[] for _ in columns]
+    with ThreadPoolExecutor(THREADS) as pool:  # polars works without the interpreter's lock
+        for values in (columns, [cells.unlabelled() for cells in columns]):
+            askable = [_askable(cells) if cells is not None and len(cells.texts) else () for cells in values]
+            known = [{kind.name for kind, _ in one} for one in found]
+
+            def ask(
+                kind: ContentKind,
+                values: Sequence[DistinctCells | None] = values,
+                askable: Sequence[Collection[str]] = askable,
+                known: Sequence[Collection[str]] = known,
+            ) -> list[ContentFinding | None]:
+                detector = None
+                told: list[ContentFinding | None] = [None] * len(values)
+                for place, cells in enumerate(values):
+                    if cells is not None and kind.name in askable[place] and kind.name not in known[place]:
+                        detector = detector or kind.load()
+                        told[place] = detector(cells)
+                return told
+
+            kinds = list(CONTENTS.values())
+            for kind, told in zip(kinds, pool.map(ask, kinds), strict=True):
+                for one, finding in zip(found, told, strict=True):
+                    if finding is not None:
+                        one.append((kind, finding))
+    return [_settled(one) for one in found]
+
+
+def _askable(cells: DistinctCells) -> frozenset[str]:
     """Leave out kinds that no value can be of: patterns cost more than a glance at the characters."""
-    signs = set("".join(cells.texts.to_list()))
+    signs = cells.signs
     digits = any(sign.isdigit() for sign in signs)
-    letters = not cells.numeric and bool(cells.texts.str.contains(r"\p{L}{2}").any())
+    letters = not cells.numeric and cells.letters
     long = digits and bool(cells.compact.str.contains(r"^[A-Z]{0,6}\d[A-Z0-9]{6,}$").any())
     without: set[str] = set()
     if not digits:
@@ -168,11 +219,13 @@ def _askable(cells: DistinctCells) -> list[ContentKind]:
     if not long:
         without |= {"number"}
     if not letters:
-        without |= {"name", "text"}
+        without |= {"name"} if "{" in signs or "[" in signs else {"name", "text"}
     if cells.numeric:
         without |= {"code"}
-    asked = [kind for kind in CONTENTS.values() if kind.group not in without]
-    return [kind for kind in asked if kind.can_hold(signs)]
+    asked = [
+        kind for kind in CONTENTS.values() if kind.group not in without or (kind.wordy and cells.letters)
+    ]
+    return frozenset(kind.name for kind in asked if kind.can_hold(signs))
 
 
 def _settled(found: Sequence[tuple[ContentKind, ContentFinding]]) -> tuple[ContentFinding, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.contents import _check_digits as digits
-from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells, surprise
+from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells, ascii_digits, surprise
 from mahrem.contents._findings import ContentFinding
 from mahrem.types import Integers, Mask
 
@@ -50,8 +50,7 @@ class CheckedNumber:
 
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether and how far a column holds these numbers."""
-        compact = self._padded(cells)
-        shaped = compact.str.contains(self.shape).to_numpy()
+        compact, shaped = self._shaped(cells)
         candidates = int(shaped.sum())
         possible = surprise(candidates, candidates, self.chance)
         if candidates == 0 or (possible < WITHOUT_FAIL and not self.written):
@@ -93,6 +92,15 @@ class CheckedNumber:
             same = lengths == length
             mask[same] = self.check(digits.symbols(compact.filter(pl.Series(same))))
         return mask
+
+    def _shaped(self, cells: DistinctCells) -> tuple[pl.Series, Mask]:
+        """Give values without separators, and which have the shape; kinds of one shape look once."""
+        key = f"shaped {self.width} {self.shape}"
+        if key not in cells.memory:
+            compact = self._padded(cells)
+            cells.memory[key] = compact, compact.str.contains(ascii_digits(self.shape)).to_numpy()
+        told: tuple[pl.Series, Mask] = cells.memory[key]
+        return told
 
     def _padded(self, cells: DistinctCells) -> pl.Series:
         """Give zeros back that a number lost, where most values still have all of their digits."""

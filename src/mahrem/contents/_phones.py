@@ -81,9 +81,8 @@ class Phone:
         return self._cells(cells) or self._within(cells)
 
     def _cells(self, cells: DistinctCells) -> ContentFinding | None:
-        bare = (
-            cells.texts.str.replace(LABEL, "").str.replace(r"^00", "+").str.replace("(0)", "", literal=True)
-        )
+        bare = cells.texts.str.replace(LABEL, "") if cells.letters else cells.texts
+        bare = bare.str.replace(r"^00", "+").str.replace("(0)", "", literal=True)
         digits = bare.str.replace_all(r"\D", "").str.len_bytes()
         shaped = (
             bare.str.contains(ascii_digits(SHAPE)) & digits.is_between(8, 15)
@@ -128,6 +127,7 @@ class Phone:
         """Give the country in whose plan most numbers are, and which of them."""
 
         def best_of(regions: Sequence[str], numbers: pl.Series, marks: Mask) -> tuple[str, Mask]:
+            regions = regions[:1] if bool(numbers.str.starts_with("+").all()) else regions
             tried = ((name, self._valid(numbers, name, marks, loose=name == region)) for name in regions)
             return max(tried, key=lambda told: int(told[1].sum()))
 
@@ -182,6 +182,8 @@ class Phone:
 
     def _within(self, cells: DistinctCells) -> ContentFinding | None:
         """Look for numbers inside longer texts."""
+        if not cells.letters or not (cells.words >= 3).any():
+            return None
         long = (cells.words >= 3) & cells.matches(r"\p{L}{2}") & cells.matches(WITHIN)
         places = np.flatnonzero(long)[:MOST_SLOWLY]
         if not len(places):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import DistinctCells, portion
+from mahrem.contents._distinct import DistinctCells, ascii_digits, portion
 from mahrem.contents._findings import ContentFinding
-from mahrem.types import Floats
+from mahrem.contents._shapes import WRITTEN_PLACES, Shape
+from mahrem.types import Floats, Mask
 
 # Words of streets, folded; with the number of a house or flat beside them.
 TURKISH = (
@@ -146,6 +147,7 @@ def coordinate_pairs(frame: pl.DataFrame) -> Iterator[tuple[str, str]]:
     """Give neighbouring columns that together are places on earth, in either order."""
     fine = [name for name in frame.columns if _fine(frame[name])]
     order = {name: place for place, name in enumerate(frame.columns)}
+    yield from _metric_pairs(frame, order)
     for first, second in pairwise(fine):
         if order[second] - order[first] > 2:
             continue
@@ -156,6 +158,28 @@ def coordinate_pairs(frame: pl.DataFrame) -> Iterator[tuple[str, str]]:
             if inside >= 0.9:
                 yield latitude, longitude
                 break
+
+
+def _metric_pairs(frame: pl.DataFrame, order: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Give neighbouring columns that are metres east and north on a map, in either order."""
+    east = [name for name in frame.columns if _metres(frame[name], r"^[1-8]\d{5}(?:\.\d+)?$")]
+    north = [name for name in frame.columns if _metres(frame[name], r"^[1-9]\d{6}(?:\.\d+)?$")]
+    for first in east:
+        for second in north:
+            if abs(order[first] - order[second]) == 1:
+                yield first, second
+
+
+def _metres(column: pl.Series, shape: str) -> bool:
+    """Tell whether a column holds metres on a map of one country: so long, not round, and not far apart."""
+    if not (column.dtype.is_numeric() or column.dtype == pl.String):
+        return False
+    text = column.drop_nulls().cast(pl.String).unique()
+    if len(text) < 20 or portion(text.str.contains(ascii_digits(shape))) < 0.98:
+        return False
+    numbers = text.cast(pl.Float64, strict=False).drop_nulls()
+    low, high = (float(numbers.quantile(at) or 0) for at in (0.02, 0.98))
+    return high - low <= 1_700_000 and portion(text.str.contains(r"00(?:\.0)?$")) < 0.1
 
 
 def _fine(column: pl.Series) -> bool:
@@ -175,3 +199,76 @@ def _inside(points: Floats, land: tuple[float, float, float, float]) -> float:
 
 
 ADDRESSES, POSTCODE = StreetAddress(), Postcode()
+
+# Places that are written as codes of a grid: whoever has the code has the door.
+CODES = (
+    r"(?i)^[2-9CFGHJMPQRVWX]{4,8}\+[2-9CFGHJMPQRVWX]{2,5}(?:[ ,].*)?$",  # plus codes
+    r"(?i)^\d{1,2} ?[C-HJ-NP-X] ?[A-HJ-NP-Z]{2} ?(?:\d{3} ?\d{3}|\d{4} ?\d{4}|\d{5} ?\d{5})$",  # armies
+    r"(?i)^\d{1,2} ?[C-HJ-NP-X][ ,]+\d{6}(?:\.\d+)?(?: ?m ?E)?[ ,]+\d{6,7}(?:\.\d+)?(?: ?m ?N)?$",  # UTM
+    r"(?i)^[A-R]{2}\d{2}[A-X]{2}(?:\d{2})?$",  # squares of radio amateurs
+)
+THREE_WORDS = r"^(?:/{0,3}|https://w3w\.co/)\p{L}{2,}\.\p{L}{2,}\.\p{L}{2,}$"
+GEOHASH = r"^(?:[0-9b-hjkmnp-z]{5,12}|[0-9B-HJKMNP-Z]{5,12})$"
+
+
+@dataclass(frozen=True)
+class PlaceOnEarth:
+    """Recognise places on earth: degrees, and codes of grids.
+
+    Guarantees:
+        - A code of a grid without a sign of its own is believed only where signs that the grid leaves out
+          would have come by chance, and codes begin alike, as those of one country do.
+    """
+
+    degrees: Shape
+    kind: str = "coordinates"
+    least: float = 0.5
+    few: int = 5  # different codes
+    many: int = 15  # where only signs that are left out tell
+    unread: float = 0.06  # of values may lack digits or letters: so many geohashes do by chance
+    alike: float = 0.2  # of the codes begin with the same sign
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether and how far a column holds places on earth."""
+        found = self.degrees(cells)
+        if found is not None or cells.numeric or not any(map(str.isalpha, cells.signs)):
+            return found
+        for pattern in CODES:
+            fits = cells.matches(pattern)
+            if fits.sum() >= self.few and cells.share(fits) >= self.least:
+                return cells.found(self.kind, fits, 0.85, "shaped")
+        if "." in cells.signs:
+            words = cells.matches(THREE_WORDS)
+            if words.sum() >= self.few and cells.share(words) >= self.least and self._vary(cells, words):
+                return cells.found(self.kind, words, 0.8, "shaped")
+        hashed = cells.matches(GEOHASH)
+        if cells.share(hashed) >= 0.98 and self._hashes(cells.texts.filter(pl.Series(hashed))):
+            return cells.found(self.kind, hashed, 0.8, "shaped")
+        return None
+
+    def _vary(self, cells: DistinctCells, fits: Mask) -> bool:
+        """Tell whether three words vary each by itself: parts of programs and of domains share some."""
+        parts = cells.texts.filter(pl.Series(fits)).str.strip_chars("/").str.split(".")
+        return all(parts.list.get(place).n_unique() >= 0.7 * len(parts) for place in range(3))
+
+    def _hashes(self, texts: pl.Series) -> bool:
+        if len(texts) < self.many:
+            return False
+        lengths = texts.str.len_bytes().to_numpy().astype(np.int64)
+        mixed = portion(texts.str.contains("[0-9]") & texts.str.contains("[A-Za-z]"))
+        # By chance every ninth sign of a code of letters and digits would be an a, i, l or o.
+        expected = (32 / 36) ** float(lengths.mean())
+        if len(np.unique(lengths)) > 2 or mixed < 1 - self.unread - 0.7 ** (int(lengths.min()) - 2):
+            return False
+        first = texts.str.slice(0, 1).value_counts(name="codes")["codes"].to_numpy().max()
+        inner = texts.str.slice(1).str.contains("[A-Za-z]")  # a letter in front of digits is a series
+        placed = texts.str.slice(1, 4).str.contains("[A-Za-z].*[0-9]|[0-9].*[A-Za-z]")
+        return (
+            expected ** len(texts) < 1e-3
+            and int(first) >= self.alike * len(texts)
+            and portion(inner) >= 0.9
+            and portion(placed) >= 0.4
+        )
+
+
+COORDINATES = PlaceOnEarth(WRITTEN_PLACES)

@@ -18,6 +18,7 @@ from mahrem.types import Floats, Integers, Mask
 ROWS = 9000  # looked at, rows that are there often several times
 OFTEN = 3  # times
 MOST_PAIRS = 20_000  # of columns that are compared
+GLANCE = 400  # rows that show at once that most pairs of columns have nothing to do with each other
 PEOPLE = 500  # whose rows are looked at
 LARGEST = 1e15  # beyond which floats hold no whole numbers
 FIT = 0.98  # of the rows where one follows from the other
@@ -121,17 +122,20 @@ def _relate(
     codes: Mapping[str, Integers],
     numbers: Mapping[str, Floats | None],
 ) -> ColumnRelation | None:
+    linear = _linear(numbers[first], numbers[second])
+    if not linear and _meet_freely(codes[first][:GLANCE], codes[second][:GLANCE]):
+        return None
     both = (codes[first] >= 0) & (codes[second] >= 0)
     a, b = codes[first][both], codes[second][both]
-    rows, many_a, many_b = len(a), len(np.unique(a)), len(np.unique(b))
+    rows, many_a, many_b = len(a), _many(a), _many(b)
     if rows < 5 or min(many_a, many_b) < 2:
         return None
-    pairs = len(np.unique(a * (b.max() + 1) + b))
+    pairs = _many(a * (b.max() + 1) + b)
     one_to_one = pairs == many_a == many_b
     relation = None
     if one_to_one and (copied := _copied(sample[first], sample[second], both)):
         relation = ColumnRelation(second, first, copied, 1.0)
-    elif linear := _linear(numbers[first], numbers[second]):
+    elif linear:
         relation = ColumnRelation(second, first, "linear", linear)
     elif one_to_one and many_a * 2 <= rows and many_a >= 3:
         relation = ColumnRelation(second, first, "one-to-one", 1.0)
@@ -140,6 +144,20 @@ def _relate(
     elif _determines(pairs, many_b, many_a, rows):
         relation = ColumnRelation(first, second, "determined", 1.0)
     return relation
+
+
+def _meet_freely(first: Integers, second: Integers) -> bool:
+    """Tell whether, among a few rows already, no value of either column goes with one of the other alone."""
+    both = (first >= 0) & (second >= 0)
+    a, b = first[both], second[both]
+    pairs = _many(a * (b.max(initial=0) + 1) + b)
+    return pairs > _many(a) and pairs > _many(b)
+
+
+def _many(codes: Integers | Floats) -> int:
+    """Count different numbers, by sorting: there are some hundreds or thousands."""
+    ordered = np.sort(codes)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + (len(ordered) > 0)
 
 
 def _copied(first: pl.Series, second: pl.Series, both: Mask) -> str | None:
@@ -156,11 +174,13 @@ def _linear(first: Floats | None, second: Floats | None) -> float:
         return 0.0
     known = np.isfinite(first) & np.isfinite(second)
     x, y = first[known], second[known]
-    if min(len(np.unique(x)), len(np.unique(y))) < 5 or max(np.abs(x).max(), np.abs(y).max()) > LARGEST:
+    if len(x) < 5 or max(np.abs(x).max(), np.abs(y).max()) > LARGEST:
         return 0.0
     spread_x, spread_y = np.std(x), np.std(y)
-    slope = np.cov(x, y, ddof=0)[0, 1] / spread_x**2
-    if abs(slope) * spread_x < 0.98 * spread_y:
+    if not spread_x or not spread_y:
+        return 0.0
+    slope = float(np.mean((x - x.mean()) * (y - y.mean()))) / spread_x**2
+    if abs(slope) * spread_x < 0.98 * spread_y or min(_many(x), _many(y)) < 5:
         return 0.0
     away = np.abs(y - slope * x - np.median(y - slope * x))
     on_line = float((away <= 1e-6 * spread_y + 1e-9).mean())

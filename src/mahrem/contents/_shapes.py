@@ -201,6 +201,7 @@ class Hash:
         """Tell whether and how far a column holds UUIDs or hashes."""
         whole = cells.matches(
             r"(?i)^(?:urn:uuid:)?[{(]?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}[)}]?$|"
+            r"^0x[0-9a-f]{32,64}$|^(?:bc1|ltc1|tb1)[02-9ac-hj-np-z]{11,71}$|"  # purses
             r"^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9A-F]{32}|[0-9A-F]{40}|[0-9A-F]{64})$"
         )
         for pattern, signs in (
@@ -219,13 +220,18 @@ UUID = Hash()
 _DEGREES = r"[-+]?\d{1,3}[.]\d{3,}\s*°?\s*[NSEWnsewOoKkDdBbGg]?"
 _ROUGH = r"[-+]?\d{1,3}[.]\d{2,}"
 _COMMA = r"[-+]?\d{1,3},\d{2,}"
-COORDINATES = Shape(
+WRITTEN_PLACES = Shape(
     "coordinates",
     rf"^[(\[]?(?:lat\w*\s*[:=]?\s*)?{_DEGREES}\s*(?:[,;|/]\s*|\s+)(?:l\w+\s*[:=]?\s*)?{_DEGREES}[)\]]?$|"
     rf"^[(\[]?{_ROUGH}\s*[,;|/]\s*{_ROUGH}[)\]]?$|^[(\[]?{_COMMA}\s*[;|/]\s*{_COMMA}[)\]]?$|"
     r"(?i)^(?:srid=\d+;)?point\s*z?\s*\(|"
     r"^\d{1,3}\s*°\s*\d{1,2}\s*['′’]\s*(?:\d{1,2}(?:[.,]\d+)?\s*(?:[\"″”]|''))?\s*[NSEWOKDBG]?",
     least=0.2,
+)
+DOCUMENT = Shape(  # lines that machines read in passports and identity cards
+    "document",
+    r"(?i)^[A-Z0-9<]{30}(?:[A-Z0-9<]{6}|[A-Z0-9<]{14})?$",
+    r"(?i)\b[PIACV][A-Z<][A-Z]{3}[A-Z]+<[A-Z<]{8,}",
 )
 IP = IpAddress()
 VEHICLE = VehicleNumber()

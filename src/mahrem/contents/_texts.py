@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import DistinctCells, portion, surprise
+from mahrem.contents._distinct import FIGURES, DistinctCells, portion, surprise
 from mahrem.contents._findings import ContentFinding
 from mahrem.contents._lists import read_lists
 from mahrem.types import Mask
@@ -27,7 +27,7 @@ class FreeText:
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether a column holds free text."""
         distinct = len(cells.texts)
-        if cells.numeric or distinct < 2:
+        if cells.numeric or distinct < 2 or cells.signs <= FIGURES:
             return None
         # JSON: as many values as somebody put into one cell; what has two ends is a range.
         nested = cells.matches(r"""^(?:\{.*:.*\}|\[.*["'{].*\]|\[(?:[^,]*,){3,}.*\])$""")
@@ -71,6 +71,8 @@ class RecordNumber:
     many: int = 20  # different codes, and ``long`` signs of each, that rows may share
     long: int = 7
     handful: int = 20  # rows
+    longest: int = 9  # signs: nothing is measured so finely, however many rows share it
+    crowd: int = 200  # rows
 
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether a column holds numbers of records."""
@@ -96,9 +98,11 @@ class RecordNumber:
 
     def _given_out(self, cells: DistinctCells) -> bool:
         """Tell whether values are long codes that a handful of rows share: those of one person, it may be."""
-        if len(cells.texts) < self.many or cells.unique < 1 / self.handful:
+        if len(cells.texts) < self.many or cells.unique < 1 / self.crowd:
             return False
         same, longest, digits_only = self._length(cells)
+        if cells.unique < 1 / self.handful and longest < self.longest:
+            return False
         digits = float(cells.texts.str.count_matches("[0-9]").to_numpy().mean())
         even = portion(cells.texts.str.contains("0$"))  # amounts end so
         return same >= 0.9 and longest >= self.long and digits >= 4 and not (digits_only and even > 0.3)
@@ -107,7 +111,7 @@ class RecordNumber:
     def _length(cells: DistinctCells) -> tuple[float, int, bool]:
         """Give the share of values that are as long as most are, this length, and whether all are digits."""
         digits_only = cells.share(cells.matches(r"^\d+$")) > 0.9
-        lengths = cells.texts.str.len_chars().to_numpy()
+        lengths = cells.texts.str.len_chars().to_numpy().astype(np.int64)
         longest = int(np.bincount(lengths).argmax())
         return float((np.abs(lengths - longest) <= (1 if digits_only else 2)).mean()), longest, digits_only
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from mahrem.dp._randomised_response import Frequencies, RandomisedResponse, UnaryEncoding, local_event
     from mahrem.dp._relation import Relation, Unit
-    from mahrem.dp._tape import Tape, listened, listening, noised
+    from mahrem.dp._tape import Tape, listened, listening, noised, part_of
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -50,6 +50,7 @@ __all__ = [
     "local_event",
     "noised",
     "open_privately",
+    "part_of",
     "public_cells",
     "refuse_undeclared",
     "unit_numbers",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from mahrem.table import ColumnDeclaration
 
@@ -23,8 +23,8 @@ class LedgerKeywords(TypedDict, total=False):
     """
 
     delta: float
-    composition: str
-    relation: str
+    composition: Literal["filter", "zcdp", "sum", "pld"]
+    relation: Literal["add-remove", "replace"]
     subject: Hashable | None
     rows_per_person: int
     columns: Mapping[Any, ColumnDeclaration | Mapping[str, Any]] | None

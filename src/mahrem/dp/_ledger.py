@@ -36,6 +36,7 @@ from mahrem.dp.accounting import (
     total_cost,
 )
 from mahrem.errors import PAID, BudgetExceeded, InvalidParameter, in_our_words
+from mahrem.notebooks import notebook_table
 from mahrem.table import ColumnDeclaration, Reading, hold
 from mahrem.table.reading import is_postgresql
 from mahrem.words import Note, warn_of
@@ -290,6 +291,15 @@ class Ledger:
             total=self.epsilon,
             cross_check=cross_check,
         )
+
+    def _repr_html_(self) -> str:
+        spent, left = self.spent(), self.remaining()
+        rows = (
+            ("total", self.epsilon, self.delta),
+            ("spent", spent.epsilon, spent.delta),
+            ("left", left.epsilon, left.delta),
+        )
+        return notebook_table("privacy ledger", ("", "epsilon", "delta"), rows)
 
     def remaining(self) -> Cost:
         """Say what is left; composition is better than addition, so often more fits than this."""

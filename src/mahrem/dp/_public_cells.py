@@ -12,7 +12,7 @@ from mahrem import check
 from mahrem.dp._facts import Facts
 from mahrem.errors import InvalidParameter, either
 from mahrem.table import Reading, Source, open_source
-from mahrem.table.cells import number_alone, place_alone, text_alone
+from mahrem.table.cells import number_alone, part_of_width, place_alone, text_alone
 from mahrem.types import Floats, Integers
 
 
@@ -91,7 +91,7 @@ def cells_of(
             number = number.fill_null(known.missing)
         number = number.clip(low, high)
         if shares:
-            number = ((number - low) / (high - low)).clip(0.0, 1.0)
+            number = part_of_width(number - low, high - low).clip(0.0, 1.0)
         parts.append(number.alias(name))
     read = frame.select(parts)
     return {name: read[name].fill_null(float("nan")).to_numpy().astype(np.float64) for name in columns}

@@ -9,7 +9,7 @@ import polars as pl
 
 from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, EvenGrid, Key, TallyPlan, Term
 from mahrem.table import Source
-from mahrem.table.cells import number_alone, place_alone, text_alone
+from mahrem.table.cells import number_alone, part_of_width, place_alone, text_alone
 from mahrem.types import Integers
 
 
@@ -62,13 +62,13 @@ def _adds(term: Term, schema: pl.Schema, source: Source) -> pl.Expr:
         return value.is_not_null().cast(pl.Int64)
     match term.kind:
         case "value":
-            share = value / max(abs(term.lower), abs(term.upper))
+            share = part_of_width(value, max(abs(term.lower), abs(term.upper)))
         case "centred":
-            share = (value - term.middle) / term.half
+            share = part_of_width(value - term.middle, term.half)
         case "above" | "below":
-            share = (value - term.lower) / (term.upper - term.lower)
+            share = part_of_width(value - term.lower, term.upper - term.lower)
         case _:
-            share = 2 * ((value - term.middle) / term.half).pow(2) - 1
+            share = 2 * part_of_width(value - term.middle, term.half).pow(2) - 1
     least, most = term.bounds
     steps = (share * RESOLUTION).round().cast(pl.Int64, strict=False).clip(least, most)
     return (RESOLUTION - steps if term.kind == "below" else steps).fill_null(0)
@@ -84,7 +84,8 @@ def _place(key: Key, schema: pl.Schema, source: Source) -> pl.Expr:
         case Category():
             return place_alone(key.column, schema[key.column], key.categories)
         case EvenGrid():
-            share = (_clipped(key, schema, source) - key.lower) / (key.upper - key.lower) * key.steps
+            above = _clipped(key, schema, source) - key.lower
+            share = part_of_width(above, key.upper - key.lower) * key.steps
             whole = share.round() if key.nearest else share.floor()
             return whole.cast(pl.Int64, strict=False).clip(0, key.size - 1)
         case Edges():

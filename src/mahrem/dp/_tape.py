@@ -46,6 +46,7 @@ class Tape:
 
 
 _TAPE: ContextVar[Tape | None] = ContextVar("tape", default=None)
+_WHOLE: ContextVar[Event | None] = ContextVar("whole", default=None)
 
 
 @contextmanager
@@ -56,6 +57,19 @@ def listening(tape: Tape) -> Iterator[Tape]:
         yield tape
     finally:
         _TAPE.reset(token)
+
+
+@contextmanager
+def part_of(event: Event) -> Iterator[None]:
+    """Let everything noised inside be part of one event, which a ledger pays as a whole.
+
+    A search, say, is paid for by what it releases in the end, which is less than its trainings together.
+    """
+    token = _WHOLE.set(event)
+    try:
+        yield
+    finally:
+        _WHOLE.reset(token)
 
 
 def listened() -> bool:
@@ -74,7 +88,9 @@ def noised(
     tape = _TAPE.get()
     if tape is None:
         return draw()
-    output: Drawn = tape.take(Step(mechanism, tuple(values), sensitivity, event, None), draw)
+    whole = _WHOLE.get()
+    step = Step(mechanism, tuple(values), sensitivity, event if whole is None else whole, None)
+    output: Drawn = tape.take(step, draw)
     return output
 
 

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from mahrem.drafts._crowd import Crowd, crowd_of, is_shifted
     from mahrem.drafts._doubts import accepted_columns, doubts_of, found_by, tied_rows
     from mahrem.drafts._draft import Draft, beside, draft
+    from mahrem.drafts._full_domain import node_search
     from mahrem.drafts._learning_measure import ORIGINAL, LearningMeasure, correlations
     from mahrem.drafts._method import admission
-    from mahrem.drafts._prepare import Prepared, plain_text, prepare, subjects_of
+    from mahrem.drafts._prepare import Prepared, plain_text, prepare, promise_anew, subjects_of
     from mahrem.drafts._probe import probe
     from mahrem.drafts._recipe import recipe_of
     from mahrem.drafts._relations import relations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from mahrem.drafts._rewritten import compared_with, original_of, past_the_door, rewritten
     from mahrem.drafts._risk import RISK_THRESHOLD, people_behind, risk_before, risk_of, singling_columns
     from mahrem.drafts._steps import ladder
+    from mahrem.drafts._woven_file import write_draft
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -47,12 +49,14 @@ __all__ = [
     "is_shifted",
     "ladder",
     "measure_learning",
+    "node_search",
     "original_of",
     "past_the_door",
     "people_behind",
     "plain_text",
     "prepare",
     "probe",
+    "promise_anew",
     "recipe_of",
     "relations",
     "rewritten",
@@ -61,4 +65,5 @@ __all__ = [
     "singling_columns",
     "subjects_of",
     "tied_rows",
+    "write_draft",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from mahrem.drafts._prepare import Prepared
 from mahrem.metrics import cell_losses, placed_ends
 from mahrem.partition import ColumnCosts
-from mahrem.release import Policy, recoding_of
+from mahrem.release.decisions import Policy, recoding_of
 from mahrem.table import Axis, Cells, Hierarchy, Leaves, Words
 from mahrem.types import Floats
 

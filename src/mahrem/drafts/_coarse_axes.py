@@ -10,7 +10,7 @@ import polars as pl
 
 from mahrem.errors import Infeasible, InvalidParameter, spelled
 from mahrem.partition import Admission, Admits, Partition
-from mahrem.release import BOUNDING, Policy, least_step
+from mahrem.release.decisions import BOUNDING, Policy, least_step
 from mahrem.table import Axis, Leaves, Moments, Numbers, Words
 from mahrem.types import Integers, Rows
 

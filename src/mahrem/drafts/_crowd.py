@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.drafts._draft import Draft
+from mahrem.partition import METHODS
 from mahrem.recode import Intervals, Recoding, moment_step, snap_moments
 from mahrem.report import lattice_step
 from mahrem.table import Axis, Cells, Leaves, Moments, Numbers
@@ -75,7 +76,7 @@ def crowd_of(draft: Draft) -> Crowd:
     return Crowd(
         axes=tuple(
             _snapped(
-                replace(axis, positions=axis.positions[rows]),
+                _shown_alone(replace(axis, positions=axis.positions[rows]), draft, own),
                 draft.cells[axis.name],
                 own,
                 draft.recodings[axis.name],
@@ -88,6 +89,15 @@ def crowd_of(draft: Draft) -> Crowd:
         rows=rows,
         coarse=frozenset(name for name in draft.cells if _is_coarse(draft, name)),
     )
+
+
+def _shown_alone(axis: Axis, draft: Draft, labels: Labels) -> Axis:
+    """Take a hidden cell for a missing one where a method shows values or nothing."""
+    method = METHODS.get(draft.method)
+    if method is None or not method.hides:
+        return axis
+    hidden = draft.cells[axis.name].suppressed[labels]
+    return replace(axis, positions=np.where(hidden, np.nan, axis.positions))
 
 
 def _is_coarse(draft: Draft, name: str) -> bool:

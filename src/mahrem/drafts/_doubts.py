@@ -9,7 +9,8 @@ import polars as pl
 from mahrem.attacks import ATTACKS
 from mahrem.disclosed import published
 from mahrem.drafts._draft import Draft
-from mahrem.release import Policy, is_nearly_unique
+from mahrem.release import is_nearly_unique
+from mahrem.release.decisions import Policy
 from mahrem.report import ReportFinding, ReportTeam
 from mahrem.table import EVERY
 from mahrem.types import Sizes

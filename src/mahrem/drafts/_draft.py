@@ -12,14 +12,20 @@ import numpy as np
 import polars as pl
 
 from mahrem.disclosed import published
-from mahrem.drafts._method import chosen_method, refuse_for_levels, refuse_without_levels
+from mahrem.drafts._method import (
+    chosen_method,
+    refuse_for_hidden_cells,
+    refuse_for_levels,
+    refuse_without_levels,
+)
 from mahrem.drafts._prepare import Prepared
 from mahrem.drafts._rewritten import RewrittenSource
 from mahrem.drafts._steps import Choice
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.partition import METHODS, Levels, Partition
-from mahrem.recode import Form, Recoding, first_cells, render, with_more
-from mahrem.release import BOUNDING, BY_RECIPE, Policy, in_parallel, recoding_of
+from mahrem.recode import Form, Recoding, first_cells, render, shown_names, with_more
+from mahrem.release import BY_RECIPE, in_parallel
+from mahrem.release.decisions import BOUNDING, Policy, recoding_of
 from mahrem.table import FORMATS, Axis, Cells, Hierarchy, Leaves, Words, as_polars
 from mahrem.table.cells import text_where_needed
 from mahrem.table.reading import pruned
@@ -149,7 +155,7 @@ class Draft:
 
     def shown_as(self, name: str) -> list[str]:
         """Give the published columns that stand in a quasi-identifier's place."""
-        return [series.name for series in render(self.cells[name], self.labels[:0], self.form, name)]
+        return shown_names(self.cells[name], self.form, name)
 
     @property
     def quasi(self) -> list[str]:
@@ -159,8 +165,13 @@ class Draft:
     @property
     def columns(self) -> list[str]:
         """All published columns in their order."""
-        kept = (name for name in self.prepared.source.columns if name not in self.prepared.leave_out)
+        kept = self.kept_columns
         return [shown for name in kept for shown in (self.shown_as(name) if name in self.cells else [name])]
+
+    @property
+    def kept_columns(self) -> list[str]:
+        """Columns of the source that are published, in their order."""
+        return [name for name in self.prepared.source.columns if name not in self.prepared.leave_out]
 
     def table(self) -> Any:
         """Put the published table together, in the kind of frame the source was, rows in their order."""
@@ -173,6 +184,20 @@ class Draft:
         Rows are put in order by what they publish, unless the policy keeps the order they came in (None): the
         order tells nothing that the rows do not.
         """
+        rest, order = self.rest_for_file()
+        shown = self._rendered(order)
+        table = pl.DataFrame(
+            [s for name in self.kept_columns for s in (shown[name] if name in shown else [rest[name]])]
+        )
+        if FORMATS[self.policy.format].spreadsheets:
+            hidden = self.hidden if order is None else self.hidden[order]
+            refuse_unwritable(table.schema, self.policy.format)
+            return starred(text_where_needed(table), hidden), order
+        pruned_ones = (pruned(table[name]) for name, kind in table.schema.items() if kind == pl.Enum)
+        return table.with_columns(pruned_ones), order
+
+    def rest_for_file(self) -> tuple[pl.DataFrame, Rows | None]:
+        """Put the columns together that are no cells of classes, and say in which order rows now come."""
         written = (*self.cells, *self.beside)
         rest = as_polars(
             self.prepared.source.rebuild({}, (*self.prepared.leave_out, *written), self.prepared.keep)
@@ -181,17 +206,12 @@ class Draft:
         if order is not None:
             # A reader leaves columns in chunks; looking rows up in one piece is ten times quicker.
             rest = pl.DataFrame(
-                in_parallel(lambda column: column.rechunk().gather(order), rest.get_columns())
+                in_parallel(
+                    lambda column: column.rechunk().gather(order), rest.get_columns(), rows=len(order)
+                )
             )
-        shown = self._rendered(order)
-        shown |= {name: [s if order is None else s.gather(order)] for name, s in self.beside.items()}
-        kept = (name for name in self.prepared.source.columns if name not in self.prepared.leave_out)
-        table = pl.DataFrame([s for name in kept for s in (shown[name] if name in shown else [rest[name]])])
-        if FORMATS[self.policy.format].spreadsheets:
-            refuse_unwritable(table.schema, self.policy.format)
-            return self._starred(text_where_needed(table), order), order
-        pruned_ones = (pruned(table[name]) for name, kind in table.schema.items() if kind == pl.Enum)
-        return table.with_columns(pruned_ones), order
+        beside = (s if order is None else s.gather(order) for s in self.beside.values())
+        return pl.DataFrame([*rest, *beside]), order
 
     def _order(self, rest: pl.DataFrame) -> Rows:
         """Order rows by hashes of what they publish; those that publish the same are alike anyway."""
@@ -203,17 +223,6 @@ class Draft:
             [pl.Series("", classes[self.labels]), *(s.alias(str(i)) for i, s in enumerate(plain))]
         )
         return keys.hash_rows(seed=0).arg_sort().to_numpy()
-
-    def _starred(self, table: pl.DataFrame, order: Rows | None) -> pl.DataFrame:
-        """In text, a row that shows nothing says so in every column: an empty cell would be missing."""
-        hidden = self.hidden if order is None else self.hidden[order]
-        if not hidden.any():
-            return table
-        star = pl.lit(SUPPRESSED)
-        return table.select(
-            pl.when(pl.Series(hidden)).then(star).otherwise(column.cast(pl.String)).alias(column.name)
-            for column in table
-        )
 
     def judged(self) -> pl.DataFrame:
         """Put together only what promises speak of: cells as published, sensitive columns, pseudonyms."""
@@ -229,7 +238,9 @@ class Draft:
     def _rendered(self, order: Rows | None) -> dict[str, list[pl.Series]]:
         labels = self.labels if order is None else self.labels[order]
         names = list(self.cells)
-        shown = in_parallel(lambda name: render(self.cells[name], labels, self.form, name), names)
+        shown = in_parallel(
+            lambda name: render(self.cells[name], labels, self.form, name), names, rows=len(labels)
+        )
         return dict(zip(names, shown, strict=True))
 
 
@@ -239,12 +250,13 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
     full_domain = METHODS[name].full_domain
     if full_domain:
         refuse_for_levels(policy, name)
-        axes = prepared.axes if prepared.automatic is None else prepared.automatic.climbed(prepared.axes)
-        from mahrem.table.columns import with_default_hierarchy
+        from mahrem.drafts._full_domain import with_levels
 
-        prepared = replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, axes)))
+        prepared = with_levels(prepared)
     else:
         refuse_without_levels(policy, name)
+    if METHODS[name].hides:
+        refuse_for_hidden_cells(policy, name)
     ready = prepared
     choice = Choice(ready, policy, name, options, lambda found: _drawn(ready, policy, name, reason, found))
     new = choice.draft()
@@ -259,7 +271,7 @@ def _drawn(
 ) -> Draft:
     """Recode the classes of a partition."""
     if prepared.automatic is not None and not METHODS[method].full_domain:
-        from mahrem.release import best_groups
+        from mahrem.release.decisions import best_groups
 
         axes = best_groups(
             prepared.automatic, prepared.axes, partition.labels, partition.classes, prepared.taking_part
@@ -271,10 +283,10 @@ def _drawn(
 
     def recode(place: int) -> tuple[Recoding, Cells]:
         axis = prepared.axes[place]
-        recoding = recoding_of(axis, policy, levels[place])
+        recoding = _recoding_for(axis, policy, method, levels[place])
         return recoding, recoding(axis, partition.labels, partition.classes)
 
-    recoded = in_parallel(recode, range(len(prepared.axes)))
+    recoded = in_parallel(recode, range(len(prepared.axes)), rows=prepared.rows)
     cells = [shown for _, shown in recoded]
     left_out = int((partition.labels[: prepared.taking_part] < 0).sum())
     starred = left_out > 0 and policy.suppressed == "keep-sensitive"
@@ -294,6 +306,28 @@ def _drawn(
         trees=given_trees(prepared, policy),
         notes=(Note("warning.starred", {"rows": published(left_out)}),) if starred else (),
         starred=starred,
+    )
+
+
+def _recoding_for(axis: Axis, policy: Policy, method: str, level: int | None) -> Recoding:
+    """Give how a column is written by a method."""
+    if not METHODS[method].hides:
+        return recoding_of(axis, policy, level)
+    from mahrem.recode import Kept
+
+    # All of a class share the value that is shown: there is no extreme to hide behind a grid.
+    alone = policy if axis.name in policy.grid else replace(policy, bounds="exact")
+    return Kept(recoding_of(axis, alone, level))
+
+
+def starred(table: pl.DataFrame, hidden: Mask) -> pl.DataFrame:
+    """In text, a row that shows nothing says so in every column: an empty cell would be missing."""
+    if not hidden.any():
+        return table
+    star = pl.lit(SUPPRESSED)
+    return table.select(
+        pl.when(pl.Series(hidden)).then(star).otherwise(column.cast(pl.String)).alias(column.name)
+        for column in table
     )
 
 

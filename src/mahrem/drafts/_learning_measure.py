@@ -25,7 +25,7 @@ from mahrem.learning.classifiers import (
     target_codes,
 )
 from mahrem.metrics import correlation, measure_entropy
-from mahrem.release import Policy
+from mahrem.release.decisions import Policy
 from mahrem.table import Kind, Leaves, read_kind
 from mahrem.types import Integers
 

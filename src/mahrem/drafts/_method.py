@@ -22,13 +22,13 @@ from mahrem.partition import (
     Partition,
     within_patterns,
 )
-from mahrem.release import BOUNDING, COARSENING, Policy, method_of, unordered
+from mahrem.release.decisions import BOUNDING, COARSENING, Policy, method_of, unordered
 from mahrem.table import Leaves, Values
 from mahrem.types import Mask, Rows
 from mahrem.words import Note
 
 if TYPE_CHECKING:
-    from mahrem.partition import ColumnCosts
+    from mahrem.partition import ColumnCosts, Partitioner
 
 _ROUNDING = 1e-9
 
@@ -65,6 +65,8 @@ def _about_values(prepared: Prepared) -> bool:
 def refuse_for_levels(policy: Policy, method: str) -> None:
     """Refuse what a method that lifts whole columns cannot do."""
     policy = past_the_door(policy)
+    if policy.local and policy.suppressed != "hidden":
+        raise InvalidParameter(f"suppressed={policy.suppressed!r} does not go with local; leave one out")
     for name in ("jitter", "repair", *COARSENING, *BOUNDING):
         if getattr(policy, name):
             raise InvalidParameter(
@@ -75,6 +77,10 @@ def refuse_for_levels(policy: Policy, method: str) -> None:
 
 def refuse_without_levels(policy: Policy, method: str) -> None:
     """Refuse what only a method that lifts whole columns can do."""
+    if policy.local:
+        raise InvalidParameter(
+            f"local is for methods that lift whole columns; method={method!r} cuts: choose 'flash', say"
+        )
     if policy.suppressed != "hidden":
         raise InvalidParameter(
             f"suppressed={policy.suppressed!r} is for methods that suppress rows; method={method!r} cuts and "
@@ -82,14 +88,34 @@ def refuse_without_levels(policy: Policy, method: str) -> None:
         )
 
 
-def partition_rows(
-    prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any], judge: Admission
-) -> Partition:
-    """Sort rows into classes by a method, under the promises of a judge."""
+def refuse_for_hidden_cells(policy: Policy, method: str) -> None:
+    """Refuse what makes no sense where a cell shows a value or nothing at all."""
+    for name in ("jitter", "repair", "at_most", "automatic"):
+        if getattr(policy, name):
+            raise InvalidParameter(
+                f"{name} is for methods that widen cells; method={method!r} shows a value or hides it: "
+                f"choose another method, or leave it out"
+            )
+    if policy.cells not in {"text", "pairs"}:
+        raise InvalidParameter(
+            f"cells={policy.cells!r} needs something in every cell; method={method!r} hides some of them: "
+            f"say cells='text' or 'pairs'"
+        )
+
+
+def partitioner_of(prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any]) -> Partitioner:
+    """Build a method for a table."""
     domains = [axis.domain for axis in prepared.axes]
     limit = _limit(prepared, policy)
+    if METHODS[name].full_domain:
+        from mahrem.drafts._full_domain import objective_options
+
+        options = objective_options(prepared, policy, options)
+        method = method_of(policy, name, domains, options=options, suppression_limit=limit)
+        return _locally(method) if policy.local else method
     # With jitter columns get random weights: what cells cost is no longer known by places.
-    known = policy.jitter is None and (name == "mosaic" or policy.repair)
+    priced = name == "mosaic" or METHODS[name].hides
+    known = policy.jitter is None and (priced or policy.repair)
     cells: tuple[ColumnCosts, ...] = ()
     if known:
         from mahrem.drafts._cell_costs import cell_costs
@@ -100,6 +126,24 @@ def partition_rows(
         from mahrem.partition import Repair, Repaired
 
         method = Repaired(method, Repair(blind=_about_values(prepared)), cells=cells)
+    return method
+
+
+def _locally(method: Partitioner) -> Partitioner:
+    from mahrem.partition import FullDomain, LocalRecoding
+
+    if not isinstance(method, FullDomain):
+        raise InvalidParameter("local is for our methods that lift whole columns")
+    return LocalRecoding(method)
+
+
+def partition_rows(
+    prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any], judge: Admission
+) -> Partition:
+    """Sort rows into classes by a method, under the promises of a judge."""
+    domains = [axis.domain for axis in prepared.axes]
+    limit = _limit(prepared, policy)
+    method = partitioner_of(prepared, policy, name, options)
     if policy.jitter is not None:
         from mahrem.partition import Jittered
 
@@ -135,7 +179,9 @@ def admission(
     for promise in prepared.promises if promises is None else promises:
         if isinstance(promise.model, DeltaPresence):
             judged.append((promise.model, prepared.membership()))
-        elif promise.model.name != "trajectory-k-anonymity":  # no class shows whether it holds
+        elif promise.model.by_size:  # rows enough are all that it asks for
+            judged.append((KAnonymity(promise.model.least_rows), None))
+        elif promise.model.name != "trajectory-k-anonymity" and not promise.model.of_table:
             judged.append((promise.model, prepared.values[promise.column] if promise.column else None))
     return Admission(
         tuple(judged),
@@ -143,6 +189,11 @@ def admission(
         subjects=prepared.subjects,
         members=prepared.members,
         keeps_sensitive=keeps_sensitive,
+        of_table=tuple(
+            promise.model
+            for promise in (prepared.promises if promises is None else promises)
+            if promise.model.of_table
+        ),
     )
 
 

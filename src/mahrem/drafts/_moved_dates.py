@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
-from mahrem.release import Policy, roles_of
+from mahrem.release.decisions import Policy, roles_of
 from mahrem.table import Kind, Source, read_kind
 from mahrem.table.cells import as_text, moments_of_text, within_calendar
 from mahrem.table.columns import pseudonyms, read_key

@@ -14,16 +14,14 @@ from mahrem.drafts._coarse_axes import coarse_axis
 from mahrem.drafts._rewritten import RewrittenSource, rewritten
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, spelled
 from mahrem.models import Counts, DeltaPresence, Promise, counts_of, judge
-from mahrem.release import (
+from mahrem.release import in_parallel, refuse_giving_away, warn_of_several_rows
+from mahrem.release.decisions import (
     Policy,
     column_of,
     hierarchies_of,
-    in_parallel,
     reading_of,
     refuse_beyond_limit,
-    refuse_giving_away,
     roles_of,
-    warn_of_several_rows,
 )
 from mahrem.table import (
     EVERY,
@@ -45,7 +43,7 @@ from mahrem.table.columns import apply_missing
 from mahrem.types import Codes, Mask, Points
 
 if TYPE_CHECKING:
-    from mahrem.release import Automatic
+    from mahrem.release.decisions import Automatic
     from mahrem.verify import Coarseness
 
 
@@ -97,7 +95,7 @@ class Prepared:
         def place(column: int) -> None:
             points[:, column] = self.axes[column].scaled()
 
-        in_parallel(place, range(len(self.axes)))
+        in_parallel(place, range(len(self.axes)), rows=len(points))
         return points
 
     def absent(self) -> Mask:
@@ -150,7 +148,7 @@ def prepare(given: object, policy: Policy, *, to_publish: bool = True) -> Prepar
         )
     population = beside = None
     if policy.population is not None:
-        from mahrem.release import others_of, population_of
+        from mahrem.release.decisions import others_of, population_of
 
         population = population_of(policy, part.select(quasi))
         beside = others_of(part.select(quasi), population)
@@ -171,7 +169,7 @@ def prepare(given: object, policy: Policy, *, to_publish: bool = True) -> Prepar
         population=population,
     )
     if policy.automatic is not None:
-        from mahrem.release import learn_groups
+        from mahrem.release.decisions import learn_groups
 
         taking_part = outcome.keep & ~outcome.suppress
         prepared = replace(
@@ -179,6 +177,19 @@ def prepare(given: object, policy: Policy, *, to_publish: bool = True) -> Prepar
         )
     _refuse_infeasible(prepared)
     return prepared
+
+
+def promise_anew(prepared: Prepared, policy: Policy) -> Prepared:
+    """Give a prepared table other promises, as if it had been prepared under a policy that makes them.
+
+    Args:
+        prepared: A table prepared under a policy that differs in promises and in how classes are made alone.
+        policy: The policy that counts now.
+    """
+    refuse_beyond_limit(float(prepared.suppress.mean()) if prepared.rows else 0.0, policy)
+    anew = replace(prepared, promises=policy.promises())
+    _refuse_infeasible(anew)
+    return anew
 
 
 def _refuse_formats_of_no_text(source: Source, policy: Policy) -> None:
@@ -207,7 +218,7 @@ def _encoded(
         values = encode_sensitive(series, column, decimal=policy.decimal)
         return column, _padded(values, 0 if beside is None else beside.height)
 
-    encoded = in_parallel(encode, part.columns)
+    encoded = in_parallel(encode, part.columns, rows=part.height)
     columns = {column.name: column for column, _ in encoded}
     axes = tuple(axis for _, axis in encoded if isinstance(axis, Axis))
     return columns, axes, {values.name: values for _, values in encoded if isinstance(values, Values)}

@@ -67,7 +67,7 @@ def _coded(texts: Mapping[str, pl.Series]) -> tuple[dict[str, tuple[str | None, 
         named = own.drop_nulls()
         return own, series.cast(pl.Enum(named)).to_physical().cast(pl.Int64).fill_null(len(named))
 
-    coded = in_parallel(code, list(texts.values()))
+    coded = in_parallel(code, list(texts.values()), rows=max(map(len, texts.values()), default=0))
     cells = {name: tuple(own.to_list()) for name, (own, _) in zip(texts, coded, strict=True)}
     places = [codes.to_numpy() for _, codes in coded]
     choices = [len(own) for own in cells.values()]

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mahrem.errors import InvalidParameter, spelled
-from mahrem.release import Policy, coarsened_by_row, in_parallel, without_columns
+from mahrem.release import in_parallel
+from mahrem.release.decisions import Policy, coarsened_by_row, without_columns
 from mahrem.table import Kind, Numbers, Reading, Source, read_kind
 from mahrem.table.cells import EXACT, as_text
 from mahrem.table.columns import moment_places, number_places
@@ -123,7 +124,7 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
     def rewrite(name: str) -> tuple[Coarseness, pl.Series]:
         return _coarser(taken[name], asked[name], policy)
 
-    found = dict(zip(asked, in_parallel(rewrite, list(asked)), strict=True))
+    found = dict(zip(asked, in_parallel(rewrite, list(asked), rows=taken.height), strict=True))
     inside = past_the_door(policy)
     # Redacting again changes nothing, so that is left for the gate to see.
     kinds = {name: claim.kind for name, (claim, _) in found.items() if name in policy.sensitive}

@@ -20,12 +20,12 @@ import polars as pl
 from mahrem.disclosed import published
 from mahrem.drafts._method import admission, partition_rows
 from mahrem.drafts._prepare import Prepared, people_taking_part
-from mahrem.errors import Infeasible
+from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.metrics import measure
-from mahrem.models import KAnonymity, Promise
+from mahrem.models import Counts, KAnonymity, Promise, judge
 from mahrem.partition import METHODS, Admission, Partition
 from mahrem.recode import render
-from mahrem.release import Policy
+from mahrem.release.decisions import Policy
 from mahrem.types import Integers, Labels
 from mahrem.verify import people_per_class, published_classes
 from mahrem.words import Note
@@ -68,6 +68,12 @@ class Choice:
 
     def draft(self) -> Draft:
         """Give the draft to publish, and say in its notes how its classes came about."""
+        if "target" in self.options and METHODS[self.method].full_domain:  # levels follow from its values
+            if self.policy.minimality_safe:
+                raise InvalidParameter(
+                    "minimality_safe: levels chosen for a target follow from its values; leave one out"
+                )
+            return _noted(self._usual(), Note("warning.classes_by_values"))
         if not self._valued or self.policy.minimality_safe is False or self._keeps_sensitive:
             note = [Note("warning.classes_by_values")] if self._valued else []
             return _noted(self._usual(), *note)
@@ -133,12 +139,25 @@ class Choice:
     def _stands(self, draft: Draft) -> bool:
         """Judge what classes that look alike show together, and what tied rows show."""
         tied, gathered = self.policy.trajectory_k, self.prepared.subjects is not None and self._valued
-        if tied is None and not gathered:
+        gathered |= self.policy.local  # classes of several passes may look alike
+        together = [promise for promise in self.prepared.promises if promise.model.of_table]
+        if tied is None and not gathered and not together:
             return True
         labels = _looks(draft)
+        if together and not all(judge(promise, self._as_sizes(labels)).holds for promise in together):
+            return False
         if gathered and not self._keeps(labels, self._judge):
             return False
         return tied is None or all(self._hides(labels, links, tied) for links in self._links())
+
+    def _as_sizes(self, labels: Labels) -> Counts:
+        """Count the people of the table in each class."""
+        labels, people = labels[: self.prepared.taking_part], self.prepared.subjects
+        shown = labels >= 0
+        whose = np.arange(len(labels)) if people is None else people[: len(labels)]
+        sizes = people_per_class(labels[shown], whose[shown], int(labels.max(initial=-1)) + 1)
+        nobody = np.empty(0, np.int64)
+        return Counts(sizes[sizes > 0], nobody, nobody, nobody, np.empty(0))
 
     def _hides(self, labels: Labels, links: Integers, least: int) -> bool:
         """Judge trajectories: so many people share each, and they keep what is promised about values."""

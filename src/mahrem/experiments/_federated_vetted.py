@@ -45,7 +45,7 @@ WAYS: Mapping[str, Mapping[str, Any]] = {
 }
 TRIGGER = {"native-country": "Holand-Netherlands", "occupation": "Armed-Forces"}
 DOOR = Backdoor(trigger=TRIGGER, into=">50K", scale=float(CLIENTS))
-ROUNDS, QUICK_ROUNDS, RATE = 10, 3, 0.05
+ROUNDS, QUICK_ROUNDS, RATE = 30, 3, 0.05  # fewer leave fifteen clients with a model that guesses
 MEMBERS, QUICK_MEMBERS, EPOCHS = (
     2_000,
     600,

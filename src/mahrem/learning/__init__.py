@@ -6,9 +6,19 @@
 - :mod:`~mahrem.learning.votes`: private votes of teachers (PATE);
 - :mod:`~mahrem.learning.synthesis`: synthetic tables.
 
-Nothing is offered here itself: ``from mahrem.learning.private import PrivateClassifier``.
+Models are taken from their rooms: ``from mahrem.learning.private import PrivateClassifier``. Here is only
+what all of them have in common, the contract of scikit-learn's estimators and transformers.
 """
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.learning._estimator import Estimator, Transformer
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = ["Estimator", "Transformer"]

@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.metrics._attackers import (
+    from mahrem.estimates import (
+        expected_classes,
         expected_risks,
         journalist_risk,
+        k_map,
+        k_map_rows,
         marketer_risk,
+        pitman_parameters,
+        pitman_uniques,
+        population_uniques,
         prosecutor_risk,
+        snb_uniques,
+        zayatz_uniques,
     )
     from mahrem.metrics._cell_losses import CellLosses, cell_losses, placed_ends, text_losses
     from mahrem.metrics._classes import c_avg, discernibility, mean_class_size
@@ -31,19 +39,30 @@ if TYPE_CHECKING:
         entropy_loss_cells,
         measure_entropy,
     )
-    from mahrem.metrics._guessing import Guesses, guess_within_classes
+    from mahrem.metrics._guessing import (
+        Guesses,
+        box_shrinks,
+        guess_within_classes,
+        rarest_common,
+        take_first,
+    )
+    from mahrem.metrics._individual_risk import IndividualRisk, household_risk, individual_risk
     from mahrem.metrics._information_loss import information_loss, standardised
-    from mahrem.metrics._k_map import k_map, k_map_rows
     from mahrem.metrics._loss import distortion, gcp, gcp_sum, iloss
-    from mahrem.metrics._pitman import pitman_parameters, pitman_uniques
-    from mahrem.metrics._population_uniques import population_uniques
+    from mahrem.metrics._model_risk import ModelRisk, model_risk
+    from mahrem.metrics._perturbed import (
+        eigenvalue_change,
+        il1s,
+        interval_share,
+        linked_share,
+        moment_changes,
+        slope_change,
+    )
     from mahrem.metrics._published import published_loss
     from mahrem.metrics._risk import average_risk, highest_risk, share_at_risk, unique_share
-    from mahrem.metrics._slide_negative_binomial import expected_classes, snb_uniques
     from mahrem.metrics._suda import suda
     from mahrem.metrics._unique_columns import unique_columns
     from mahrem.metrics._utility import measure
-    from mahrem.metrics._zayatz import zayatz_uniques
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -53,9 +72,12 @@ __all__ = [
     "Cover",
     "EntropyLoss",
     "Guesses",
+    "IndividualRisk",
     "Metric",
     "MetricFacts",
+    "ModelRisk",
     "average_risk",
+    "box_shrinks",
     "c_avg",
     "cell_losses",
     "correlation",
@@ -66,6 +88,7 @@ __all__ = [
     "decide_by_mean_class_size",
     "discernibility",
     "distortion",
+    "eigenvalue_change",
     "entropy_coefficient",
     "entropy_loss",
     "entropy_loss_cells",
@@ -75,26 +98,36 @@ __all__ = [
     "gcp_sum",
     "guess_within_classes",
     "highest_risk",
+    "household_risk",
+    "il1s",
     "iloss",
+    "individual_risk",
     "information_loss",
+    "interval_share",
     "journalist_risk",
     "k_map",
     "k_map_rows",
+    "linked_share",
     "marketer_risk",
     "mean_class_size",
     "measure",
     "measure_entropy",
+    "model_risk",
+    "moment_changes",
     "pitman_parameters",
     "pitman_uniques",
     "placed_ends",
     "population_uniques",
     "prosecutor_risk",
     "published_loss",
+    "rarest_common",
     "share_at_risk",
+    "slope_change",
     "snb_uniques",
     "standardised",
     "suda",
     "take_figures",
+    "take_first",
     "text_losses",
     "unique_columns",
     "unique_share",

@@ -116,12 +116,18 @@ def _of_words(cells: pl.Series) -> tuple[Integers, Floats, int]:
     """Give for each text how many values it names and which share of its characters it hides; all named."""
     covered = np.ones(len(cells), np.int64)
     share = np.zeros(len(cells))
-    sets, beginnings = cells.str.contains(_PLAIN_SET), cells.str.contains(_PLAIN_BEGINNING)
-    plain = ~(cells.str.contains(r'^[\[{"]|\*$'))
+    text = pl.col("cell")
+    looked = cells.to_frame("cell").select(
+        text.str.contains(_PLAIN_SET).alias("set"),
+        text.str.contains(_PLAIN_BEGINNING).alias("beginning"),
+        text.str.contains(r'^[\[{"]|\*$').not_().alias("plain"),
+        text.str.len_chars().alias("length"),
+        text.str.strip_chars_end(SUPPRESSED).str.len_chars().alias("kept"),
+    )
+    sets, beginnings, plain = (looked[name] for name in ("set", "beginning", "plain"))
     members = cells.filter(sets).str.slice(1).str.strip_suffix("}").str.split(", ")
     covered[sets.to_numpy()] = members.list.len().to_numpy()
-    lengths = cells.str.len_chars().to_numpy().astype(np.float64)
-    kept = cells.str.strip_chars_end(SUPPRESSED).str.len_chars().to_numpy()
+    lengths, kept = looked["length"].to_numpy().astype(np.float64), looked["kept"].to_numpy()
     share = np.where(beginnings.to_numpy(), 1 - kept / np.maximum(lengths, 1), share)
     named = pl.concat([members.explode(), cells.filter(plain)]).unique()
     others: set[str] = set()

@@ -48,7 +48,7 @@ def guess_within_classes(
     """
     shown = labels >= 0
     if value is None:
-        value = _rarest(codes[shown & (codes >= 0)])
+        value = rarest_common(np.bincount(codes[shown & (codes >= 0)], minlength=1))
     points, labels, has = points[shown], labels[shown], (codes[shown] == value)
     classes = int(labels.max(initial=-1)) + 1
     if classes == 0:
@@ -59,29 +59,46 @@ def guess_within_classes(
     ties = np.random.default_rng(0).random(len(labels))  # in no order that means anything
     return Guesses(
         chance,
-        _right(_shrinking(points, labels, classes), labels, has, held, ties) / total,
-        _right(_likeness(points, has), labels, has, held, ties) / total,
+        int(has[take_first(box_shrinks(points, labels), labels, held, ties)].sum()) / total,
+        int(has[take_first(_likeness(points, has), labels, held, ties)].sum()) / total,
     )
 
 
-def _rarest(codes: Codes | Integers) -> int:
-    held = np.bincount(codes, minlength=1)
-    enough = held >= min(_SHARE * len(codes), held.max())
-    return int(np.where(enough, held, len(codes) + 1).argmin())
+def rarest_common(held: Integers) -> int:
+    """Give the rarest value that a twentieth of the rows have, from how many have each; else the commonest.
+
+    Example:
+        >>> rarest_common(np.array([60, 3, 37]))
+        2
+    """
+    rows = int(held.sum())
+    return int(np.where(held >= min(_SHARE * rows, held.max()), held, rows + 1).argmin())
 
 
-def _right(score: Floats, labels: Labels, has: Mask, held: Integers, ties: Floats) -> int:
-    """Count who has the value among the highest scores of each class, as many as have it there."""
+def take_first(score: Floats, labels: Labels, held: Integers, ties: Floats) -> Mask:
+    """Take the rows with the highest scores of each class, ``held`` of them; ``ties`` decides among equals.
+
+    Example:
+        >>> take_first(np.array([1.0, 3.0, 2.0]), np.array([0, 0, 0]), np.array([2]), np.zeros(3))
+        array([False,  True,  True])
+    """
     order = np.lexsort((ties, -score, labels))
     inside = labels[order]
     place = np.arange(len(order)) - np.searchsorted(inside, inside)
-    return int(has[order][place < held[inside]].sum())
+    taken: Mask = np.zeros(len(labels), np.bool_)
+    taken[order] = place < held[inside]
+    return taken
 
 
-def _shrinking(points: Points, labels: Labels, classes: int) -> Floats:
-    """Give by how much the box of a row's class shrinks without the row."""
+def box_shrinks(points: Points, labels: Labels) -> Floats:
+    """Give by how much the box of a row's class shrinks without the row.
+
+    Example:
+        >>> box_shrinks(np.array([[0.0], [0.5], [2.0]]), np.array([0, 0, 0]))
+        array([0.5, 0. , 1.5])
+    """
     shrinks: Floats = np.zeros(len(labels))
-    sizes = np.bincount(labels, minlength=classes)
+    sizes = np.bincount(labels)
     starts = np.cumsum(sizes) - sizes
     several = sizes > 1
     for column in points.T:

@@ -18,8 +18,15 @@ if TYPE_CHECKING:
     from mahrem.models._delta_disclosure import DeltaDisclosure
     from mahrem.models._delta_presence import DeltaPresence, ShownPresence
     from mahrem.models._entries import (
+        AVERAGE_RISK,
         DELTA_PRESENCE,
+        JOURNALIST_RISK,
+        K_MAP,
+        MARKETER_RISK,
         MODELS,
+        NO_ATTACK,
+        POPULATION_UNIQUENESS,
+        POPULATION_UNIQUENESS_KIND,
         TRAJECTORY_K,
         K,
         ModelEntry,
@@ -27,11 +34,17 @@ if TYPE_CHECKING:
         model_settings,
     )
     from mahrem.models._k_anonymity import KAnonymity, TrajectoryAnonymity
-    from mahrem.models._l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+    from mahrem.models._l_diversity import (
+        DistinctDiversity,
+        EntropyDiversity,
+        GrassbergerDiversity,
+        RecursiveDiversity,
+    )
     from mahrem.models._needs import Need, NeedKind
-    from mahrem.models._parse import models_from_settings, parse_sensitive
+    from mahrem.models._parse import models_from_settings, models_of_risk, parse_sensitive
     from mahrem.models._people import Holdings, PeopleHoldings, holdings_of
     from mahrem.models._promise import Outcome, Promise, judge
+    from mahrem.models._sampled import JournalistRisk, KMap, NoAttack, Sampled
     from mahrem.models._shares import Spans, spans_of
     from mahrem.models._t_closeness import (
         EqualCloseness,
@@ -39,14 +52,23 @@ if TYPE_CHECKING:
         KLCloseness,
         OrderedCloseness,
     )
+    from mahrem.models._whole_table import AverageRisk, MarketerRisk, PopulationUniqueness, TableModel
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "AVERAGE_RISK",
     "DELTA_PRESENCE",
+    "JOURNALIST_RISK",
+    "K_MAP",
+    "MARKETER_RISK",
     "MODELS",
+    "NO_ATTACK",
+    "POPULATION_UNIQUENESS",
+    "POPULATION_UNIQUENESS_KIND",
     "TRAJECTORY_K",
     "AlphaK",
+    "AverageRisk",
     "BasicLikeness",
     "Counts",
     "DeltaDisclosure",
@@ -55,22 +77,30 @@ __all__ = [
     "EnhancedLikeness",
     "EntropyDiversity",
     "EqualCloseness",
+    "GrassbergerDiversity",
     "HierarchicalCloseness",
     "Holdings",
+    "JournalistRisk",
     "K",
     "KAnonymity",
     "KLCloseness",
+    "KMap",
+    "MarketerRisk",
     "ModelEntry",
     "Need",
     "NeedKind",
+    "NoAttack",
     "OrderedCloseness",
     "Outcome",
     "PeopleHoldings",
+    "PopulationUniqueness",
     "PrivacyModel",
     "Promise",
     "RecursiveDiversity",
+    "Sampled",
     "ShownPresence",
     "Spans",
+    "TableModel",
     "TrajectoryAnonymity",
     "counts_of",
     "holdings_of",
@@ -79,6 +109,7 @@ __all__ = [
     "model_setting",
     "model_settings",
     "models_from_settings",
+    "models_of_risk",
     "parse_sensitive",
     "people_counts",
     "spans_of",

@@ -42,6 +42,7 @@ class AlphaK(PrivacyModel):
     alpha: float
     k: int
     name: ClassVar[str] = "(alpha,k)-anonymity"
+    compares: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     rising: ClassVar[bool] = False
 

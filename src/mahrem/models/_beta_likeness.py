@@ -10,7 +10,7 @@ import numpy as np
 from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
 from mahrem.models._needs import Need
-from mahrem.models._shares import TOLERANCE, Spans, by_class, inverse, logarithm, spans_of
+from mahrem.models._shares import LOOSE, TOLERANCE, Spans, by_class, inverse, logarithm, spans_of
 
 if TYPE_CHECKING:
     from mahrem.types import Floats, Integers, Levels, Mask
@@ -52,6 +52,10 @@ class BasicLikeness(PrivacyModel):
     def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
         """Ask for shares that gain no more."""
         return (_at_most(table, np.full(len(table), self.beta)),)
+
+    def loosened(self, share: float) -> PrivacyModel:
+        """Allow for shares of the table that grow by what goes."""
+        return BasicLikeness((1 + self.beta) / (1 - share) - 1 + LOOSE)
 
     def level(self, counts: Counts) -> Levels:
         """Give the largest relative gain of every class."""
@@ -103,6 +107,10 @@ class EnhancedLikeness(PrivacyModel):
     def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
         """Ask for shares that gain no more."""
         return (_at_most(table, np.minimum(self.beta, -logarithm(table))),)
+
+    def loosened(self, share: float) -> PrivacyModel:
+        """Ask what basic beta-likeness would."""
+        return BasicLikeness(self.beta).loosened(share)
 
     def level(self, counts: Counts) -> Levels:
         """Give the smallest ``beta`` that admits each class."""

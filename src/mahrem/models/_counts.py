@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -68,6 +68,13 @@ class Counts:
         totals[self.distinct > 0] = np.add.reduceat(self.count, self.starts)
         return totals
 
+    def against(self, table: Floats) -> Counts:
+        """Give the same classes beside another table; what was added up in them is not added up again."""
+        other = replace(self, table=table)
+        for name in ("distinct", "ends", "starts", "totals"):
+            other.__dict__[name] = getattr(self, name)
+        return other
+
     @cached_property
     def shown(self) -> Counts:
         """The same without the cells that show no value; they still count in the sizes of classes."""
@@ -93,13 +100,17 @@ class PrivacyModel(Protocol):
 
     ``level`` gives each class's own figure; ``holds`` compares it with what is wanted. ``monotone`` says
     that a union of admissible classes is admissible. ``rising`` says that a larger level is safer, so that
-    a table has reached the smallest of its classes' levels (else the largest). A class that shows no value
+    a table has reached the smallest of its classes' levels (else the largest). ``compares`` says that a class
+    is compared with the whole table, so that it matters who else is in it. A class that shows no value
     of the column proves nothing: its level is the worst there is, unless a model says otherwise.
     """
 
     name: ClassVar[str]
     monotone: ClassVar[bool]
     rising: ClassVar[bool]
+    compares: ClassVar[bool] = True
+    by_size: ClassVar[bool] = False  # ``least_rows`` are all that a class needs
+    of_table: ClassVar[bool] = False  # about all classes together: no single one shows whether it holds
 
     @property
     def wanted(self) -> float:
@@ -122,6 +133,18 @@ class PrivacyModel(Protocol):
             Bounds that all hold exactly when the promise does; None: nobody knows but :meth:`holds`.
         """
         return None
+
+    def loosened(self, share: float) -> PrivacyModel | None:  # noqa: ARG002
+        """Give what a class keeps in the whole table if it keeps this one when a share of it is taken away.
+
+        Args:
+            share: How much of the table is taken away at most, below 1.
+
+        Returns:
+            A model that admits every class which this one admits in some such smaller table; None: nobody
+            knows one.
+        """
+        return None if self.compares else self
 
     def level(self, counts: Counts) -> Levels:
         """Say for every class how far it goes."""

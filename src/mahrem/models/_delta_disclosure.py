@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from mahrem import check
+from mahrem.models._beta_likeness import BasicLikeness
 from mahrem.models._counts import Counts, PrivacyModel
 from mahrem.models._needs import Need
-from mahrem.models._shares import by_class, logarithm, spans_of
+from mahrem.models._shares import LOOSE, by_class, logarithm, spans_of
 
 if TYPE_CHECKING:
     from mahrem.types import Floats, Integers, Levels, Mask
+
+_MOST = 700.0  # beyond this a power of e is no number
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,10 @@ class DeltaDisclosure(PrivacyModel):
         inside = 1 - 1e-12  # the ends themselves are outside
         factor = np.exp(self.delta) * inside
         return (Need("bounds", low=table / factor, high=table * factor),)
+
+    def loosened(self, share: float) -> PrivacyModel:
+        """Ask that no value is much more common; how rare one may be is not known then."""
+        return BasicLikeness(float(np.exp(min(self.delta, _MOST))) / (1 - share) - 1 + LOOSE)
 
     def level(self, counts: Counts) -> Levels:
         """Give the largest ``|ln(q / p)|`` of every class."""

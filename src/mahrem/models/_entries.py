@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from mahrem.entries import Entries, Entry
 from mahrem.errors import InvalidParameter
@@ -30,6 +30,8 @@ class ModelEntry(Entry):
         takes_k: It must be told the k of the release too.
         keyword: What its class calls the figure, if not by the setting's name.
         of_column: It is about a sensitive column, and each may have its own; else about the whole table.
+        fraction: Of models about risk: it ``may``, ``must`` or ``never`` can be told the share of the
+            population that is in the table.
     """
 
     figure: Setting
@@ -38,6 +40,7 @@ class ModelEntry(Entry):
     takes_k: bool = False
     keyword: str = ""
     of_column: bool = True
+    fraction: Literal["", "never", "may", "must"] = ""
 
     def load(self) -> Callable[..., PrivacyModel]:
         """Import the class: it takes its figures by keyword."""
@@ -93,6 +96,39 @@ TRAJECTORY_K = replace(
     model_setting("trajectory_k", whole.within(1, MOST), "N", example=5), on_spark=False, on_page=False
 )
 
+
+def _sampled(name: str, read: Reader, metavar: str, example: object) -> Setting:
+    return replace(model_setting(name, read, metavar, example=example), on_spark=False, on_page=False)
+
+
+def _gain_and_cost(name: str, value: object) -> tuple[float, float]:
+    try:
+        return _pair(name, value)
+    except InvalidParameter:
+        raise InvalidParameter(f"{name} must be two numbers: GAIN,COST") from None
+
+
+K_MAP = _sampled("k_map", whole.within(1, MOST), "N", 5)
+AVERAGE_RISK = _sampled("average_risk", number.within(0, 1), "X", 0.05)
+JOURNALIST_RISK = _sampled("journalist_risk", number.within(0, 1), "X", 0.2)
+MARKETER_RISK = _sampled("marketer_risk", number.within(0, 1), "X", 0.05)
+POPULATION_UNIQUENESS = _sampled("population_uniqueness", number.within(0, 1), "X", 0.01)
+POPULATION_UNIQUENESS_KIND = replace(
+    _sampled("population_uniqueness_kind", text, "KIND", "dankar"),
+    choices=lambda: ("dankar", "pitman", "zayatz", "snb"),
+)
+NO_ATTACK = _sampled(
+    "no_attack", Reader(read=_gain_and_cost, takes="Sequence[float] | str"), "GAIN,COST", [300.0, 4.0]
+)
+_SAMPLED: tuple[tuple[str, str, Setting, Literal["never", "may", "must"]], ...] = (
+    ("k-map", "_sampled:KMap", K_MAP, "must"),
+    ("journalist-risk", "_sampled:JournalistRisk", JOURNALIST_RISK, "must"),
+    ("no-attack", "_sampled:NoAttack", NO_ATTACK, "may"),
+    ("average-risk", "_whole_table:AverageRisk", AVERAGE_RISK, "never"),
+    ("marketer-risk", "_whole_table:MarketerRisk", MARKETER_RISK, "must"),
+    ("population-uniqueness", "_whole_table:PopulationUniqueness", POPULATION_UNIQUENESS, "must"),
+)
+
 MODELS: Entries[ModelEntry] = Entries(
     "mahrem.models",
     ModelEntry,
@@ -105,6 +141,12 @@ MODELS: Entries[ModelEntry] = Entries(
             ),
             ModelEntry(
                 name="entropy-l-diversity", home="_l_diversity:EntropyDiversity", figure=_L, kind="entropy"
+            ),
+            ModelEntry(
+                name="grassberger-l-diversity",
+                home="_l_diversity:GrassbergerDiversity",
+                figure=_L,
+                kind="grassberger",
             ),
             ModelEntry(
                 name="recursive-(c,l)-diversity",
@@ -151,6 +193,10 @@ MODELS: Entries[ModelEntry] = Entries(
                 home="_delta_presence:ShownPresence",
                 figure=DELTA_PRESENCE,
                 of_column=False,
+            ),
+            *(
+                ModelEntry(name=name, home=home, figure=figure, of_column=False, fraction=fraction)
+                for name, home, figure, fraction in _SAMPLED
             ),
             ModelEntry(
                 name="trajectory-k-anonymity",

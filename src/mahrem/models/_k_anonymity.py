@@ -21,6 +21,7 @@ class _LeastSize(PrivacyModel):
 
     k: int
     setting: ClassVar[str] = "k"
+    compares: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     rising: ClassVar[bool] = True
 

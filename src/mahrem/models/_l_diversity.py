@@ -38,6 +38,7 @@ class DistinctDiversity(PrivacyModel):
 
     l: int  # noqa: E741 - the literature's name
     name: ClassVar[str] = "distinct-l-diversity"
+    compares: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     rising: ClassVar[bool] = True
 
@@ -90,6 +91,7 @@ class EntropyDiversity(PrivacyModel):
 
     l: float  # noqa: E741 - the literature's name
     name: ClassVar[str] = "entropy-l-diversity"
+    compares: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     rising: ClassVar[bool] = True
 
@@ -123,6 +125,68 @@ class EntropyDiversity(PrivacyModel):
 
 
 @dataclass(frozen=True)
+class GrassbergerDiversity(PrivacyModel):
+    """Entropy l-diversity with Grassberger's estimate of the entropy, which small classes do not lower.
+
+    A class of few rows shows less entropy than what it was drawn from; the estimate makes up for that. It may
+    be above the logarithm of the values shown, so at least ``l`` values are asked for as well.
+
+    Guarantees:
+        - The level of a class is ``exp(H)`` with ``H = ln N - (sum n G(n)) / N`` and ``G(n) = psi(n) +
+          (-1)^n (psi((n + 1) / 2) - psi(n / 2)) / 2``, but at most the number of its values; it holds when
+          that is at least ``l`` up to 1e-9.
+        - A class that holds shows at least ``l`` values.
+
+    References:
+        Grassberger: Entropy estimates from insufficient samplings, 2003; as in ARX.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> counts = counts_of(np.array([0, 0, 0, 1, 1]), np.array([0, 1, 1, 1, 1]), classes=2, size=2)
+        >>> GrassbergerDiversity(2).holds(counts), EntropyDiversity(2).holds(counts)
+        (array([ True, False]), array([False, False]))
+    """
+
+    l: float  # noqa: E741 - the literature's name
+    name: ClassVar[str] = "grassberger-l-diversity"
+    compares: ClassVar[bool] = False
+    monotone: ClassVar[bool] = False
+    rising: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check.at_least(1, l=self.l)
+
+    @property
+    def wanted(self) -> float:
+        """The least mixture a class may show."""
+        return self.l
+
+    @property
+    def least_rows(self) -> int:
+        """Each value needs a row."""
+        return math.ceil(self.l - TOLERANCE)
+
+    def level(self, counts: Counts) -> Levels:
+        """Give the smaller of ``exp(H)`` and the number of values of every class."""
+        weighted = by_class(np.add, counts.count * _grassberger(counts.count), counts, empty=0.0)
+        totals = np.maximum(counts.totals, 1)
+        mixed = np.exp(np.log(totals) - weighted / totals)
+        return np.where(counts.distinct > 0, np.minimum(mixed, counts.distinct), 0.0)
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare with ``l``, up to 1e-9."""
+        return self.level(counts) >= self.l - TOLERANCE
+
+
+def _grassberger(count: Integers) -> Floats:
+    """Give G of every count: G(1) is ``-gamma - ln 2``, and G(2m) and G(2m + 1) add ``2 / (2m - 1)``."""
+    most = int(count.max(initial=0)) // 2
+    steps = np.concatenate([[0.0], np.cumsum(2.0 / (2.0 * np.arange(most) + 1.0))])
+    return steps[count // 2] - np.euler_gamma - math.log(2)
+
+
+@dataclass(frozen=True)
 class RecursiveDiversity(PrivacyModel):
     """Recursive (c,l)-diversity: the commonest value is not too common, the rare ones not too rare.
 
@@ -148,6 +212,7 @@ class RecursiveDiversity(PrivacyModel):
     c: float
     l: int  # noqa: E741 - the literature's name
     name: ClassVar[str] = "recursive-(c,l)-diversity"
+    compares: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     rising: ClassVar[bool] = False
 

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from mahrem import check
-from mahrem.errors import InvalidParameter
-from mahrem.models._entries import ModelEntry, model_families, model_settings
+from mahrem.errors import InvalidParameter, spelled
+from mahrem.models._entries import MODELS, ModelEntry, model_families, model_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,6 +50,46 @@ def models_from_settings(
                 raise InvalidParameter(
                     f"{where}: {qualifier}={given[qualifier]!r} needs {figure}; say {figure} too"
                 )
+    return tuple(models)
+
+
+def models_of_risk(
+    said: Mapping[str, Any], *, fraction: float | None, kind: str | None = None
+) -> tuple[PrivacyModel, ...]:
+    """Build the models about risk that settings of a release ask for.
+
+    Args:
+        said: Figures by the name of their settings; None for what was not said.
+        fraction: The share of the population that is in the table, where known.
+        kind: The estimator of population uniqueness.
+
+    Raises:
+        InvalidParameter: If one needs the fraction, or a kind is said without its figure.
+
+    Example:
+        >>> models_of_risk({"k_map": 5, "average_risk": None}, fraction=0.1)
+        (KMap(k=5, fraction=0.1),)
+    """
+    models: list[PrivacyModel] = []
+    for entry in MODELS.values():
+        figure = said.get(entry.figure.name) if entry.fraction else None
+        if figure is None:
+            continue
+        if entry.fraction == "must" and fraction is None:
+            raise InvalidParameter(
+                f"{entry.figure.name} needs the share of the population that is in the table: "
+                f"{spelled('fraction', 0.1)}"
+            )
+        arguments = list(figure) if isinstance(figure, tuple) else [figure]
+        if entry.fraction != "never" and fraction is not None:
+            arguments.append(fraction)
+        if entry.name == "population-uniqueness" and kind is not None:
+            arguments.append(kind)
+        models.append(entry.load()(*arguments))
+    if kind is not None and said.get("population_uniqueness") is None:
+        raise InvalidParameter(
+            f"population_uniqueness_kind={kind!r} needs population_uniqueness; say population_uniqueness too"
+        )
     return tuple(models)
 
 

@@ -13,6 +13,7 @@ from mahrem.models._counts import Counts
 if TYPE_CHECKING:
     from mahrem.types import Floats, Integers, Levels
 
+LOOSE: Final = 1e-6  # what is only to rule out leaves room for rounding
 TOLERANCE: Final = 1e-9  # sums of shares round; a bound met exactly must not fail for it
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
 from mahrem.models._earth import equal_distance, hierarchical_distance, ordered_distance
 from mahrem.models._needs import Need
-from mahrem.models._shares import TOLERANCE, by_class, logarithm, spans_of
+from mahrem.models._shares import LOOSE, TOLERANCE, by_class, logarithm, spans_of
 
 if TYPE_CHECKING:
     from mahrem.types import Floats, Integers, Levels, Mask
@@ -32,6 +33,10 @@ class _Closeness(PrivacyModel):
     def wanted(self) -> float:
         """The largest distance from the table."""
         return self.t
+
+    def loosened(self, share: float) -> PrivacyModel:
+        """Allow for how far the table itself moves: no distance is above the share of it that goes."""
+        return replace(self, t=min(1.0, self.t + share + LOOSE))
 
     def holds(self, counts: Counts) -> Mask:
         """Compare distances with ``t``, up to 1e-9."""
@@ -174,6 +179,10 @@ class KLCloseness(_Closeness):
     def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
         """Ask for a small divergence."""
         return (Need("divergence", self.t),)
+
+    def loosened(self, share: float) -> PrivacyModel:
+        """Allow for shares of the table that grow by what goes."""
+        return KLCloseness(self.t - math.log1p(-share) + LOOSE)
 
     def level(self, counts: Counts) -> Levels:
         """Give the divergence of every class from the table."""

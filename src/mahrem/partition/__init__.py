@@ -27,17 +27,22 @@ if TYPE_CHECKING:
     from mahrem.partition._jittered import Jittered
     from mahrem.partition._k_anonymeans import KAnonyMeans
     from mahrem.partition._keep_frequent import KeepFrequent
+    from mahrem.partition._key_sets import HIDDEN, KeySet, hide_for_sets
+    from mahrem.partition._lattice_search import FullDomain, Search
     from mahrem.partition._leftovers import merge_refused, place_leftovers
+    from mahrem.partition._local import LocalRecoding
+    from mahrem.partition._local_suppression import LocalSuppression
     from mahrem.partition._mdav import Mdav, MdavPlus
     from mahrem.partition._methods import build_method
     from mahrem.partition._mingen import MinGen
     from mahrem.partition._mondrian import Mondrian
     from mahrem.partition._mosaic import Mosaic
+    from mahrem.partition._objective_entries import OBJECTIVES, ObjectiveEntry
     from mahrem.partition._ola import Ola
     from mahrem.partition._ona import OnaStar
     from mahrem.partition._partition import Admits, Levels, Partition, Partitioner
     from mahrem.partition._repaired import Repair, Repaired
-    from mahrem.partition._standing import rows_shown, standing_classes
+    from mahrem.partition._standing import admitted_classes, rows_shown, standing_classes
     from mahrem.partition._strata import merge_patterns, within_patterns
     from mahrem.partition._top_down import TopDown
     from mahrem.partition._utility_aware import ManagedRounds, UtilityAware, managed_round
@@ -46,8 +51,10 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "HIDDEN",
     "LIGHT",
     "METHODS",
+    "OBJECTIVES",
     "QUADRATIC_ROWS",
     "Admission",
     "Admits",
@@ -56,13 +63,17 @@ __all__ = [
     "ColumnCosts",
     "Datafly",
     "Flash",
+    "FullDomain",
     "Incognito",
     "InheritedMondrian",
     "Jittered",
     "KAnonyMeans",
     "KAnonyMeansStar",
     "KeepFrequent",
+    "KeySet",
     "Levels",
+    "LocalRecoding",
+    "LocalSuppression",
     "ManagedRounds",
     "Mdav",
     "MdavPlus",
@@ -72,17 +83,21 @@ __all__ = [
     "MinGen",
     "Mondrian",
     "Mosaic",
+    "ObjectiveEntry",
     "Ola",
     "OnaStar",
     "Partition",
     "Partitioner",
     "Repair",
     "Repaired",
+    "Search",
     "TopDown",
     "UtilityAware",
     "VariableMdav",
+    "admitted_classes",
     "build_method",
     "choose_method",
+    "hide_for_sets",
     "managed_round",
     "merge_patterns",
     "merge_refused",

@@ -62,6 +62,7 @@ class Admission:
     )  # (n,) the person a row is about; -1 = nobody known
     members: Mask | None = field(default=None, repr=False)  # (n,) rows that will be published
     compared: Mask | None = field(default=None, repr=False)  # (n,) rows that make up the table; None = all
+    of_table: tuple[PrivacyModel, ...] = ()  # what all published classes keep together, judged by searches
     keeps_sensitive: bool = False  # suppressed rows show their sensitive values, and are a class by that
 
     @property
@@ -97,8 +98,8 @@ class Admission:
 
         Where suppressed rows keep their sensitive values, they stay in it.
         """
-        alone = all(isinstance(model, KAnonymity | DistinctDiversity) for model, _ in self.promises)
-        return not alone and not self.keeps_sensitive
+        compares = any(getattr(model, "compares", True) for model, _ in self.promises)
+        return compares and not self.keeps_sensitive
 
     @property
     def of_absent(self) -> Admission | None:

@@ -27,6 +27,7 @@ class Method(Entry):
     rows_a_second: float
     thorough: int = 0  # rows up to which it does more than it could with larger tables
     thorough_rows_a_second: float = 1.0  # on Adult, with a promise about values
+    hides: bool = False  # a class shows a value if it shares it, else nothing: cells have no width
     full_domain: bool = False  # lifts whole columns to a level of their hierarchies: every column needs one
     on_spark: bool = False  # also on a cluster, without the whole table in one place
     usual: bool = False  # what a page offers first
@@ -81,6 +82,13 @@ METHODS: Entries[Method] = Entries(
             thorough_rows_a_second=5e3,
             on_spark=True,
             usual=True,
+        ),
+        Method(
+            name="local-suppression",
+            home="mahrem.partition._local_suppression:LocalSuppression",
+            growth="n log n",
+            rows_a_second=1e6,
+            hides=True,
         ),
         _clusters("mdav", "_mdav:Mdav", 1.7e5),
         _clusters("mdav+", "_mdav:MdavPlus", 1.9e5),

@@ -25,6 +25,7 @@ _PLACES = 2048  # nodes whose classes are kept at most
 _BYTES = 256_000_000  # and what they may take
 _WORTH = 0.9  # share of the distinct rows above which classes are not worth keeping
 _BITS = 64
+_ALL = slice(None)
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Lattice:
         finer = self._store.nearest(levels)
         if finer.levels == levels:
             return finer
-        keys, sizes, into = counting.regroup(finer.keys, finer.sizes, self._lift(finer.levels, levels))
+        keys, sizes, into = counting.regroup(finer.keys, finer.sizes, self.lift(finer.levels, levels))
         of_base = None if finer.of_base is None else into[finer.of_base]
         grouped = Grouped(levels, keys, sizes, of_base)
         self._store.add(grouped)
@@ -100,11 +101,18 @@ class Lattice:
         """Give the class of every row."""
         of_base = grouped.of_base
         if of_base is None:  # not kept on the way: made once, from the distinct rows
-            lift = self._lift(self.base.levels, grouped.levels)
+            lift = self.lift(self.base.levels, grouped.levels)
             _, _, of_base = counting.regroup(self.base.keys, self.base.sizes, lift)
         return of_base[self.base_of_row].astype(np.int64)
 
-    def _lift(self, low: tuple[int, ...], high: tuple[int, ...]) -> counting.Lift:
+    def codes(self, grouped: Grouped, column: int, chosen: Mask | slice = _ALL) -> Numbers:
+        """Give what the field of a column holds in some classes: node + 1, 0 at the root or for nothing."""
+        held = grouped.keys[chosen, self.word[column]]
+        codes: Numbers = (held >> self.shift[column]) & self.mask[column]
+        return codes
+
+    def lift(self, low: tuple[int, ...], high: tuple[int, ...]) -> counting.Lift:
+        """Say what changes in keys from one node to another above it."""
         moved = [column for column in range(len(self.trees)) if low[column] != high[column]]
         first = [self.delta_first[column, low[column], high[column]] for column in moved]
         return counting.Lift(
@@ -187,13 +195,20 @@ def lattice_of(
         _grid(points[:, column]) if tree is None else _tree(points, column, tree)
         for column, tree in enumerate(given)
     )
+    return lattice_of_trees(trees, len(points), with_rows=with_rows, members=members)
+
+
+def lattice_of_trees(
+    trees: tuple[Tree, ...], rows: int, *, with_rows: bool = False, members: Mask | None = None
+) -> Lattice:
+    """Put equal rows together by columns whose trees are there already."""
     word, shift, mask = _fields(trees)
     delta, delta_first = _deltas(trees, shift)
-    keys = np.zeros((len(points), int(word.max(initial=0)) + 1), np.uint64)
+    keys = np.zeros((rows, int(word.max(initial=0)) + 1), np.uint64)
     for column, tree in enumerate(trees):
         keys[:, word[column]] |= (tree.leaf + 1).astype(np.uint64) << shift[column]
     nothing = counting.Lift(word[:0], shift[:0], mask[:0], shift[:0], delta)
-    counted = np.ones(len(points), np.int64) if members is None else members.astype(np.int64)
+    counted = np.ones(rows, np.int64) if members is None else members.astype(np.int64)
     keys, sizes, base_of_row = counting.regroup(keys, counted, nothing)
     of_base = np.arange(len(sizes), dtype=np.int32) if with_rows else None
     base = Grouped((0,) * len(trees), keys, sizes, of_base)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from mahrem import check
-from mahrem.errors import Infeasible
+from mahrem.errors import Infeasible, InvalidParameter
+from mahrem.models import Counts, PrivacyModel
 from mahrem.partition._lattice import Grouped, Lattice, lattice_of
-from mahrem.partition._lattice_loss import LOSSES, NodeFigures, node_figures, penalties_of
+from mahrem.partition._lattice_judge import NodeJudge, judges_by_counts
+from mahrem.partition._objective import JudgedNode, Objective, ObjectiveSettings, node_figures
+from mahrem.partition._objective_entries import OBJECTIVES
 from mahrem.partition._partition import Admits, Levels, Partition, least_rows
 from mahrem.partition._standing import (
     admits_together,
@@ -22,12 +25,22 @@ from mahrem.partition._standing import (
     standing_classes,
     with_the_rest,
 )
-from mahrem.table import Hierarchy
+from mahrem.table import Hierarchy, Values
 from mahrem.types import Labels, Mask, Points, Sizes
 
 Node = tuple[int, ...]  # a level for every column
 
 _ROUNDING = 1e-9
+_NONE = np.zeros(0, np.int64)
+_OF_OBJECTIVES = (
+    "factor",
+    "aggregate",
+    "target",
+    "publisher_benefit",
+    "publisher_loss",
+    "attacker_gain",
+    "attacker_cost",
+)
 _BEYOND = 4  # times the rows that may be suppressed: what leaves out more is not hoped to come back
 
 
@@ -43,6 +56,7 @@ class Checked(NamedTuple):
     bound: float  # no node above loses less
     refused: int
     smallest: int  # rows of the smallest class that may stand; 0 without one
+    classes: int  # that may stand
 
 
 class Judged(NamedTuple):
@@ -63,7 +77,13 @@ class Search:
     """
 
     def __init__(
-        self, lattice: Lattice, admits: Admits, *, loss: str, limit: float, seconds: float | None
+        self,
+        lattice: Lattice,
+        admits: Admits,
+        objective: Objective,
+        *,
+        limit: float,
+        seconds: float | None = None,
     ) -> None:
         self.lattice = lattice
         self.admits = admits
@@ -73,11 +93,17 @@ class Search:
         self._of_suppressed: Admits | None = getattr(admits, "of_suppressed", None)
         union = admits.plain or bool(getattr(admits, "monotone", False))
         superset = admits.plain or bool(getattr(admits, "growing", False))
+        self._of_table: tuple[PrivacyModel, ...] = getattr(admits, "of_table", ())
         self.prunes = union if self.budget == 0 else superset and self._of_suppressed is None
+        self.prunes &= not self._of_table
         self._relative = self.budget > 0 and bool(getattr(admits, "relative", False))
-        self._loss = LOSSES[loss]
-        self.penalties = (
-            penalties_of(lattice, by_level=loss == "precision") if loss in {"ncp", "precision"} else None
+        self.objective = objective
+        self._by_counts = NodeJudge.of(
+            lattice,
+            admits,
+            budget=self.budget,
+            relative=self._relative,
+            most=_BEYOND * self.budget if self._relative else None,
         )
         self._stop = None if seconds is None else time.perf_counter() + seconds
         self.known: dict[Node, Checked] = {}
@@ -94,17 +120,17 @@ class Search:
             raise TimeIsUp
         grouped = self.lattice.classes(node)
         admitted, stands = self.judged(grouped)
-        figures = self._figures(grouped, admitted)
+        figures = node_figures(grouped.sizes, admitted)
         holds = stands and figures.refused <= self.budget and figures.kept_classes > 0
-        if holds and figures.refused and self.penalties is not None:
-            lost = self.penalties.of_classes(self.lattice, grouped, ~admitted)
-            figures = figures._replace(refused_penalty=lost)
+        holds = holds and self._keeps_together(grouped.sizes[admitted])
+        judged = JudgedNode(grouped, admitted, figures)
         outcome = Checked(
             holds=holds,
-            loss=self._loss.value(figures) if holds else math.inf,
-            bound=self._loss.bound(figures),
+            loss=self.objective.value(judged) if holds else math.inf,
+            bound=self.objective.bound(judged),
             refused=figures.refused,
             smallest=figures.smallest,
+            classes=figures.kept_classes,
         )
         self.known[node] = outcome
         self.fewest = min(self.fewest, figures.refused)
@@ -120,14 +146,12 @@ class Search:
     def _rank(self, node: Node) -> tuple[float, int, Node]:
         return self.known[node].loss, sum(node), node
 
-    def _figures(self, grouped: Grouped, admitted: Mask) -> NodeFigures:
-        return node_figures(
-            grouped.sizes,
-            admitted,
-            columns=len(grouped.levels),
-            minimum=self.minimum,
-            penalty=0.0 if self.penalties is None else self.penalties.of_node(grouped.levels),
-        )
+    def _keeps_together(self, sizes: Sizes) -> bool:
+        """Say whether the classes that are shown keep what is promised of all of them."""
+        if not self._of_table:
+            return True
+        alone = Counts(sizes, _NONE, _NONE, _NONE, np.zeros(0))
+        return all(bool(model.holds(alone).all()) for model in self._of_table)
 
     def judged(self, grouped: Grouped) -> Judged:
         """Say which classes of a node may stand, and whether what is not shown may."""
@@ -135,6 +159,11 @@ class Search:
         large: Mask = sizes >= self.minimum
         if self.admits.plain or int(sizes[~large].sum()) > self.budget:  # hopeless, whatever else is promised
             return Judged(large, stands=True)
+        if self._by_counts is not None:
+            shown = self._by_counts.shown(grouped, large)
+            if self._of_suppressed is None:
+                return Judged(shown, stands=True)
+            return self._with_the_rest(self.lattice.labels(grouped), sizes, shown)
         labels = self.lattice.labels(grouped)
         if self._of_absent is not None and not admits_together(labels, sizes == 0, self._of_absent):
             return Judged(large, stands=False)
@@ -166,9 +195,17 @@ class FullDomain(ABC):
 
     Args:
         hierarchies: One for each column; a column without one gets a grid over its scaled axis.
-        loss: What is minimised, ``"ncp"``, ``"dm"``, ``"precision"`` or ``"classes"``.
+        loss: What is minimised, one of :data:`OBJECTIVES`.
         suppression_limit: Share of the rows that may be suppressed.
         seconds: Time allowed, then the best node found so far stands; None for no limit.
+        weights: How much each column counts, above 0; none for all alike.
+        factor: Balance of suppression (0) and generalisation (1) in the loss; not said: 0.5, both alike.
+        aggregate: How columns are put together: arithmetic, geometric, sum or maximum; None: as usual.
+        target: Values of the column that is to be learnt.
+        publisher_benefit: What a row earns that is shown as it is, under ``loss="payout"``; 1200 not said.
+        publisher_loss: What a row costs that is found; 300 not said.
+        attacker_gain: What an attacker gains from it; 300 not said.
+        attacker_cost: What looking for it costs; 4 not said.
 
     ``whole_table`` says that levels are about the whole table: rows that miss values are not sorted apart.
 
@@ -188,13 +225,42 @@ class FullDomain(ABC):
     loss: str = "ncp"
     suppression_limit: float = 0.0
     seconds: float | None = None
+    weights: tuple[float, ...] = ()
+    factor: float | None = None
+    aggregate: str | None = None
+    target: Values | None = field(default=None, repr=False)
+    publisher_benefit: float | None = None
+    publisher_loss: float | None = None
+    attacker_gain: float | None = None
+    attacker_cost: float | None = None
     whole_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check.one_of(tuple(LOSSES), loss=self.loss)
+        check.one_of(tuple(OBJECTIVES), loss=self.loss)
+        self._told()
         check.between(0, 1, suppression_limit=self.suppression_limit)
         if self.seconds is not None:
             check.at_least(0, seconds=self.seconds)
+
+    def _told(self, minimum: int = 1) -> ObjectiveSettings:
+        """Give what the objective is told; what it does not take is refused."""
+        said = {name: getattr(self, name) for name in _OF_OBJECTIVES if getattr(self, name) is not None}
+        takes = OBJECTIVES[self.loss].takes
+        for name in said:
+            if name not in takes:
+                fits = [entry.name for entry in OBJECTIVES.values() if name in entry.takes]
+                raise InvalidParameter(f"{name} is not for loss={self.loss!r}; it is for {', '.join(fits)}")
+        if "target" in takes and self.target is None:
+            raise InvalidParameter(f"loss={self.loss!r} needs a target: the column that is to be learnt")
+        return ObjectiveSettings(minimum=minimum, weights=tuple(self.weights), **said)
+
+    def prepare(self, points: Points, admits: Admits) -> Search:
+        """Get ready to check nodes of a table."""
+        members: Mask | None = getattr(admits, "members", None)
+        with_rows = not admits.plain and not judges_by_counts(admits)
+        lattice = lattice_of(points, self.hierarchies, with_rows=with_rows, members=members)
+        objective = OBJECTIVES[self.loss].load().of(lattice, self._told(max(1, admits.minimum)))
+        return Search(lattice, admits, objective, limit=self.suppression_limit, seconds=self.seconds)
 
     @abstractmethod
     def search(self, search: Search) -> None:
@@ -204,9 +270,8 @@ class FullDomain(ABC):
         """Sort rows by the best node that was found."""
         if len(points) < max(1, admits.minimum):
             least_rows(len(points), admits)
-        members: Mask | None = getattr(admits, "members", None)
-        lattice = lattice_of(points, self.hierarchies, with_rows=not admits.plain, members=members)
-        search = Search(lattice, admits, loss=self.loss, limit=self.suppression_limit, seconds=self.seconds)
+        search = self.prepare(points, admits)
+        lattice = search.lattice
         if not search.check(lattice.top).holds and search.prunes:
             least_rows(len(points), admits)
         try:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mahrem.errors import InvalidParameter
 from mahrem.partition._lattice_search import Checked, Node, Search
-from mahrem.types import Floats, Integers, Mask
+from mahrem.types import Integers, Mask
 
 UNKNOWN, HOLDS, FAILS, DEAD = 0, 1, 2, 3
 LARGEST = 4_000_000  # nodes of a lattice that can be searched to the end
@@ -39,7 +39,7 @@ class Tags:
         self.search = search
         self.heights = heights
         self.state: NDArray[np.int8] = np.zeros(heights, np.int8)
-        self.floor = _floors(search)
+        self.floor = search.objective.floors()
         steps = [np.arange(height) for height in heights]
         self.height: Integers = reduce(np.add.outer, steps) if steps else np.zeros((), np.int64)
         # Nothing suppressed and nothing above a node that holds can lose less: its mark is enough.
@@ -116,12 +116,3 @@ class Tags:
             for node in self._nodes(block[np.isin(self.state.ravel()[block], alive)]):
                 if self.state[node] in alive and node not in self.search.known:
                     self.check(node)
-
-
-def _floors(search: Search) -> Floats | None:
-    """Bound the loss of every node from below without grouping it, where cells alone decide."""
-    if search.penalties is None:
-        return None
-    totals = [np.array(total) for total in search.penalties.totals]
-    cells = max(1, search.lattice.rows * len(totals))
-    return reduce(np.add.outer, totals) / cells if totals else np.zeros(())

@@ -52,13 +52,13 @@ class Mosaic:
 
     Args:
         tile: Rows of a tile at least; None for 16 times the minimum, not below 256 (128 in large tables).
-        rounds: Repairs: 0 for none; None for at most 6 (12 where sizes alone are promised, 3
-            above 50,000 rows), in large tables 2.
+        rounds: Repairs: 0 for none; None for at most 8 (16 where numbers of values are promised, 12 to 32
+            where sizes alone are; up to 5,000 rows 6 and 12; above 50,000 rows 3), in large tables 2.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others, 0 for
             never; None for 2 (4 where sizes alone are promised), in large tables 1.
         objective: Loss that is lowered: ``"ncp"`` for what published cells lose, ``"sse"`` for squared
             distances to the means.
-        seconds: End repair after the round in which so much time has passed; None for no limit.
+        seconds: Begin no round of repair that would end later than so; None for no limit.
         blind: Let cells alone say where a record should go, and promises only whether it may: members are
             then not chosen by their sensitive values.
         hierarchies: One for each column or None, for cells that are nodes of a tree: there the loss of a
@@ -157,11 +157,7 @@ class Mosaic:
         around = UtilityAware(mondrian)(points, admits)
         yield around.labels, around.classes
         if self.rounds != 0:
-            laid = replace(self, rounds=None, reach=None)
-            labels, classes = laid._lay(points, minimum, trees, threads)  # noqa: SLF001 - one of us
-            refused = ~judge_classes(labels, np.arange(classes), classes, admits)
-            if refused.mean() <= _FEW:
-                yield _merge_refused(points, labels, refused, admits, trees, threads)
+            yield from self._laid_starts(points, admits, minimum, trees, threads)
         if self.blind:  # growth chooses members by what a class lacks
             return
         tile = self.tile or max(_TILE, min(16 * minimum, _COARSE))
@@ -177,6 +173,22 @@ class Mosaic:
         waiting = labels < 0
         labels = np.where(waiting, classes + np.cumsum(waiting) - 1, labels)
         refused = ~judge_classes(labels, np.arange(classes + waiting.sum()), classes + waiting.sum(), admits)
+        yield _merge_refused(points, labels, refused, admits, trees, threads)
+
+    def _laid_starts(
+        self, points: Points, admits: Admits, minimum: int, trees: tiling.Trees, threads: int | None
+    ) -> Iterator[tuple[Labels, int]]:
+        """Give classes laid by size, if a few at most are refused and merged.
+
+        Classes that are only grown say whether that will be so: repair by size does not ask about promises.
+        """
+        efforts = (None,) if admits.plain or len(points) <= FEW_ROWS else (0, None)
+        for rounds in efforts:
+            laid = replace(self, rounds=rounds, reach=None)
+            labels, classes = laid._lay(points, minimum, trees, threads)  # noqa: SLF001 - one of us
+            refused = ~judge_classes(labels, np.arange(classes), classes, admits)
+            if refused.mean() > (_FEW if rounds is None else 2 * _FEW):
+                return
         yield _merge_refused(points, labels, refused, admits, trees, threads)
 
     def _merged(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +25,8 @@ _TILE = 256
 _PLACE = 2_048  # rows of a tile where those that fit nowhere nearer look for a class
 _PLACINGS = 4  # times that they look, each with other borders
 _WORTH = 1e-3  # share of the loss that a round must take away for another to follow
+_MANY = 4_096  # rounds times rows of a tile where sizes alone are promised: large tiles take longer
+_STEADY = 4, 5e-4  # rounds that are looked at together in tables of some size, and the share they must take
 _ASKED = 16  # rows of the smallest tile where promises must be asked: one that is refused spoils it all
 
 
@@ -31,13 +35,16 @@ class Repair:
     """How classes are repaired.
 
     Args:
-        rounds: Times over the table; None for 6, or 12 where sizes alone are promised, above 50,000 rows 3.
-            It ends when a round gains less than 0.1 % of the loss.
-        seconds: End after the round in which so much time has passed; None for no limit.
+        rounds: Times over the table at most; None for 8, or 16 where numbers of values are promised and 12
+            to 32 where sizes alone are, up to 5,000 rows 6 and 12, above 50,000 rows 3. It ends when four
+            rounds together gain less than 0.05 % of the loss, in smaller and larger tables when one gains
+            less than 0.1 %.
+        seconds: Begin no round that, as long as the one before, would end later than so; None for no limit.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others; 0 for moves
             and swaps only; None for 2, or 4 where sizes alone are promised, up to 50,000 rows.
         blind: Let cells alone say where a record should go, and promises only whether it may.
-        tile: Rows of a tile; None for 16 times the least size, not below 256.
+        tile: Rows of a tile; None for 16 times the least size, not below 256, or below 128 where sizes alone
+            are promised in tables of 5,000 to 50,000 rows.
     """
 
     rounds: int | None = None
@@ -55,6 +62,23 @@ class Repair:
             check.at_least(1, tile=check.whole(tile=self.tile))
         if self.reach is not None:
             check.at_least(0, reach=self.reach)
+
+
+class _Plan(NamedTuple):
+    """How classes are repaired, with nothing left open."""
+
+    rounds: int
+    tile: int
+    thoroughness: growing.Thoroughness
+    window: int  # rounds that are looked at together
+    worth: float  # share of the loss that they must take away
+
+    def slow(self, totals: Sequence[float]) -> bool:
+        """Say whether the last rounds took too little away for another to follow."""
+        if len(totals) <= self.window:
+            return False
+        before = totals[-1 - self.window]
+        return before - totals[-1] < self.worth * before
 
 
 class Bench:
@@ -79,11 +103,11 @@ class Bench:
     def repaired(self, labels: Labels, classes: int, how: Repair) -> tuple[Labels, int]:
         """Change classes, all of which keep their promises, while the total falls."""
         began = time.perf_counter()
-        rounds, thoroughness = self._usual(how, len(labels))
+        plan = self._plan(how, len(labels))
         labels = in_their_order(labels, classes)  # how a start numbered them must not matter
-        first, before = (labels, classes), self.total(labels, classes)
-        start, tile = before, how.tile or max(_TILE, 16 * self.promises.least)
-        for turn in range(1, rounds + 1):
+        first, totals, tile = (labels, classes), [self.total(labels, classes)], plan.tile
+        for turn in range(1, plan.rounds + 1):
+            begun = time.perf_counter()
             labels, classes = growing.repair_round(
                 self.costs,
                 self.promises,
@@ -92,31 +116,44 @@ class Bench:
                 class_means(self._where, labels, classes),
                 tile=tile,
                 turn=turn,
-                thoroughness=thoroughness,
+                thoroughness=plan.thoroughness,
                 keeps=None if self.certain else self._keeps,
                 threads=self._threads,
             )
-            now = self.total(labels, classes)
-            slow = before - now < _WORTH * before
-            if self._refused and slow and tile > _ASKED:  # as a whole: of smaller ones fewer are
+            totals.append(self.total(labels, classes))
+            over, now = plan.slow(totals), time.perf_counter()
+            if self._refused and over and tile > _ASKED:  # as a whole: of smaller ones fewer are
                 tile = max(_ASKED, tile // 8)
-            elif slow or (how.seconds is not None and time.perf_counter() - began >= how.seconds):
+            elif over or (how.seconds is not None and 2 * now - begun - began > how.seconds):
                 break
-            before = now
-        if self.total(labels, classes) >= start or not self._keeps(labels, classes).all():
+        if totals[-1] >= totals[0] or not self._keeps(labels, classes).all():
             return first
         return labels, classes
 
-    def _usual(self, how: Repair, rows: int) -> tuple[int, growing.Thoroughness]:
-        """Give rounds and thoroughness, with what was not asked for chosen by rows and promises."""
-        small = rows <= _SMALL
+    def _plan(self, how: Repair, rows: int) -> _Plan:
+        """Say how to repair, with what was not asked for chosen by rows and promises."""
         # where steps ask about sizes alone a round costs little, and dissolving is worth more tries
-        alone = len(self.promises.kind) == 0 and len(self.promises.person) == 0
-        rounds, reach = (12 if alone else 6) if small else 3, 4.0 if alone and small else 2.0
-        passes = 2 if rows <= FEW_ROWS else 1  # other borders gain more in a second than another pass
-        return (
+        people, kinds = len(self.promises.person) > 0, self.promises.kind
+        alone = len(kinds) == 0 and not people
+        counted = not people and bool((kinds == growing.DISTINCT).all())
+        few, small = rows <= FEW_ROWS, rows <= _SMALL
+        steady = small and not few and self.certain
+        usual = max(_TILE // 2 if steady and alone else _TILE, 16 * self.promises.least)
+        if not small:
+            rounds = 3
+        elif few:
+            rounds = 12 if alone else 6
+        elif alone:
+            rounds = max(12, _MANY // usual)
+        else:
+            rounds = 16 if counted else 8
+        reach = how.reach if how.reach is not None else (4.0 if alone and small else 2.0)
+        passes = 2 if few else 1  # other borders gain more in a second than another pass
+        return _Plan(
             rounds if how.rounds is None else how.rounds,
-            growing.Thoroughness(passes, reach if how.reach is None else float(how.reach), how.blind),
+            how.tile or usual,
+            growing.Thoroughness(passes, float(reach), how.blind),
+            *(_STEADY if steady else (1, _WORTH)),
         )
 
     def placed(self, labels: Labels, classes: int) -> tuple[Labels, int]:

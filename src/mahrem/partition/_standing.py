@@ -39,29 +39,34 @@ def rows_shown(labels: Labels, shown: Mask) -> Mask:
 
 
 @dataclass(frozen=True)
-class _Classes:
+class JudgedClasses:
     """Classes that may be shown, counted once and judged in the tables that some of them make."""
 
-    labels: Labels
     sizes: Sizes  # (c,) rows of each class that count
     wanted: Mask
-    judge: Callable[[Mask], Mask]
+    judge: Callable[[Mask], Mask]  # of the classes that are left: says of all whether they may stand then
     fewest: int  # with fewer rows there is no need to go on
 
     @classmethod
-    def of(cls, labels: Labels, sizes: Sizes, wanted: Mask, admits: Admission, most: int | None) -> _Classes:
+    def of(
+        cls, labels: Labels, sizes: Sizes, wanted: Mask, admits: Admission, most: int | None
+    ) -> JudgedClasses:
         numbers = np.append(np.where(wanted, np.cumsum(wanted) - 1, -1), -1)  # the last place is label -1
-        grouped = tiling.rows_by_label(numbers[labels], int(wanted.sum()))
-        fewest = 0 if most is None else int(sizes.sum()) - most
-        return cls(labels, sizes, wanted, admits.judges_again(*grouped), fewest)
+        again = admits.judges_again(*tiling.rows_by_label(numbers[labels], int(wanted.sum())))
+
+        def judge(left: Mask) -> Mask:
+            admitted: Mask = np.zeros(len(left), np.bool_)
+            admitted[wanted] = again(rows_shown(labels, left))
+            return admitted
+
+        return cls(sizes, wanted, judge, 0 if most is None else int(sizes.sum()) - most)
 
     def admitted_among(self, left: Mask) -> Mask:
         """Say which classes are admitted in the table that some of them make."""
-        admitted: Mask = np.zeros(len(left), np.bool_)
-        admitted[self.wanted] = self.judge(rows_shown(self.labels, left))
-        return admitted
+        return self.wanted & self.judge(left)
 
     def rows(self, left: Mask) -> int:
+        """Count the rows of some classes."""
         return int(self.sizes[left].sum())
 
     def thinned(self, left: Mask, *, by_halves: bool = False) -> Mask:
@@ -104,7 +109,7 @@ def classes_left(labels: Labels, sizes: Sizes, wanted: Mask, admits: Admission) 
         - Every class that is left is admitted among the rows of those that are left.
         - Nothing is left that was not wanted.
     """
-    return _Classes.of(labels, sizes, wanted, admits, None).thinned(wanted)
+    return JudgedClasses.of(labels, sizes, wanted, admits, None).thinned(wanted)
 
 
 def standing_classes(
@@ -130,7 +135,12 @@ def standing_classes(
           ``most`` rows are left out.
         - No fewer rows are shown than without reconsidering.
     """
-    classes = _Classes.of(labels, sizes, wanted, admits, most)
+    return standing(JudgedClasses.of(labels, sizes, wanted, admits, most))
+
+
+def standing(classes: JudgedClasses) -> Mask:
+    """Give classes that stand in the table that they make, as :func:`standing_classes` says."""
+    wanted = classes.wanted
     left = classes.thinned(wanted)
     if left.sum() == wanted.sum():
         return left

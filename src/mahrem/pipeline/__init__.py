@@ -9,6 +9,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.attacks import RedTeam
     from mahrem.pipeline._anonymize import anonymize
+    from mahrem.pipeline._anonymizer import Anonymizer
     from mahrem.pipeline._apply import apply
     from mahrem.pipeline._attack import attack
     from mahrem.pipeline._attack_model import attack_model
@@ -18,34 +19,51 @@ if TYPE_CHECKING:
     from mahrem.pipeline._compare import compare
     from mahrem.pipeline._comparison import Comparison
     from mahrem.pipeline._dry_run import DryRun, dry_run
+    from mahrem.pipeline._explorer import ColumnTrial, Explorer, Trial
     from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
     from mahrem.pipeline._inspect import Inspection, column_decisions, inspect
+    from mahrem.pipeline._lattice import GeneralisationLattice, NodeReason, NodeVerdict, lattice
+    from mahrem.pipeline._masked import MaskedRelease, MaskingSettings
     from mahrem.pipeline._on_spark import ClusterRelease, explain
+    from mahrem.pipeline._perturb import perturb
+    from mahrem.pipeline._portraits import portray
     from mahrem.pipeline._query import query
     from mahrem.pipeline._release import LocalRelease, Release
     from mahrem.pipeline._report import redraw
+    from mahrem.pipeline._risk import SurveyRisk, risk
+    from mahrem.pipeline._suppress import suppress
     from mahrem.pipeline._sweep import Sweep
     from mahrem.pipeline._synthesize import synthesize
     from mahrem.pipeline._synthetic_run import SyntheticRelease
     from mahrem.pipeline._train import train
     from mahrem.pipeline._trained import TrainedModel, load_model
-    from mahrem.release import ReadingSettings
+    from mahrem.release.decisions import ReadingSettings
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "Anonymizer",
     "Audit",
     "ClusterRelease",
+    "ColumnTrial",
     "Comparison",
     "DryRun",
+    "Explorer",
+    "GeneralisationLattice",
     "Inspection",
     "LocalRelease",
+    "MaskedRelease",
+    "MaskingSettings",
+    "NodeReason",
+    "NodeVerdict",
     "ReadingSettings",
     "RedTeam",
     "Release",
+    "SurveyRisk",
     "Sweep",
     "SyntheticRelease",
     "TrainedModel",
+    "Trial",
     "anonymize",
     "apply",
     "attack",
@@ -59,10 +77,15 @@ __all__ = [
     "explain",
     "inspect",
     "is_model",
+    "lattice",
     "load_model",
     "make_hierarchy",
+    "perturb",
+    "portray",
     "query",
     "redraw",
+    "risk",
+    "suppress",
     "synthesize",
     "train",
 ]

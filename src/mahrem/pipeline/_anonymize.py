@@ -11,12 +11,14 @@ from mahrem import check
 from mahrem.drafts import draft, prepare
 from mahrem.errors import InvalidParameter, in_our_words, spelled
 from mahrem.pipeline._release import Destination, Release, publish, refuse_keys_inside
-from mahrem.release import GivenPolicy, Policy, decided, earlier_seconds, policy_from, reading_of
+from mahrem.release import decided
+from mahrem.release.decisions import GivenPolicy, Policy, policy_from, reading_of
+from mahrem.release.folders import earlier_seconds
 from mahrem.table import is_spark_frame, open_source, refuse_too_large
 from mahrem.words import Note, Progress
 
 if TYPE_CHECKING:
-    from mahrem.release import ReleaseKeywords
+    from mahrem.release.decisions import ReleaseKeywords
 
 _WORTH_SAYING = 3.0  # seconds
 
@@ -78,7 +80,7 @@ def anonymize(
         shift_days: Days that dates move at most, either way; usual 182.
         k: At least k rows share every combination of quasi-identifiers.
         l: Every class shows at least l sensitive values (see l_kind).
-        l_kind: distinct, entropy, recursive; distinct by default, recursive needs c.
+        l_kind: distinct, entropy, grassberger, recursive; distinct by default, recursive needs c.
         c: The c of recursive (c,l)-diversity.
         t: In a class, sensitive values spread as in the table, up to t.
         t_kind: equal, ordered, hierarchical, kl; equal by default.
@@ -88,13 +90,20 @@ def anonymize(
         delta_disclosure: Bound on |ln(share in class / in table)|.
         delta_presence: Chance of being in, given the population.
         trajectory_k: At least so many people share all that tied rows show.
+        k_map: So many people of the population fit a class, by an estimate from fraction.
+        journalist_risk: Largest expected chance to find somebody of a class in the population.
+        no_attack: What finding somebody brings an attacker, and what looking costs: it must not pay.
+        average_risk: Largest mean chance to find a row.
+        marketer_risk: Largest share of rows that somebody expects to find who matches all.
+        population_uniqueness: Largest share of the population thought to stand alone.
+        population_uniqueness_kind: Estimator of population uniqueness.
         population: Table with everyone: for delta-presence, and for audits.
         known_absence: Whether people of the population may be known to be absent, under delta-presence:
             refused, allowed; usual refused.
         fraction: Share of the population in the table, for the risk figures.
-        method: mondrian, optimised-mondrian, canon, u-mondrian, u-canon, mosaic, mdav, mdav+, v-mdav, mdav*,
-            ona*, kanonymeans, kanonymeans*, datafly, bottom-up, top-down, incognito, ola, flash, mingen,
-            auto; default mondrian; auto chooses by size, kinds, time (option seconds=10).
+        method: mondrian, optimised-mondrian, canon, u-mondrian, u-canon, mosaic, local-suppression, mdav,
+            mdav+, v-mdav, mdav*, ona*, kanonymeans, kanonymeans*, datafly, bottom-up, top-down, incognito,
+            ola, flash, mingen, auto; default mondrian; auto chooses by size, kinds, time (option seconds=10).
         options: A setting of the method: rounds=5.
         strategy: strict (equal values stay together) or relaxed; default strict.
         bounds: grid (snapped outward, no real extremes) or exact; default grid.
@@ -109,6 +118,7 @@ def anonymize(
         bottom: Numbers from X down are published as [-inf, X].
         jitter: Random first cuts, so far from the median: 0.1.
         repair: Change classes step by step while published cells lose less.
+        local: Lift rows that would be suppressed again, by levels of their own.
         sparse: Codes that begin so are published as zeros: too few people live there.
         suppress: Quasi-identifiers to hide altogether.
         suppression_limit: Largest share of rows to suppress.
@@ -137,6 +147,10 @@ def anonymize(
         format: Data file: csv, tsv, parquet, arrow, xlsx; default csv.
         shuffle: Shuffle the rows of the file (default).
         language: Language of the report: en, de, tr.
+        recipient: Who is to have the release; the report says so.
+        purpose: What the release is for; the report says so.
+        rationale: Why these promises are enough; the report says so.
+        reviewer: Who looked at the release; the report has a line to sign.
         look_for: What columns with such names are, where a table has them.
 
     Guarantees:

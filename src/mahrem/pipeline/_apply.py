@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,11 @@ from mahrem.matching import assign, recipe_cells
 from mahrem.partition import Partition, rows_shown, standing_classes
 from mahrem.pipeline._release import Destination, LocalRelease, publish, refuse_keys_inside
 from mahrem.recode import default_recoding
-from mahrem.release import BY_RECIPE, Policy, Recipe, hierarchies_of, read_recipe, reading_of, without_columns
+from mahrem.release import BY_RECIPE, Recipe, read_recipe
+from mahrem.release.decisions import Policy, hierarchies_of, reading_of, without_columns
 from mahrem.table import EVERY, Hierarchy, Source, open_source
-from mahrem.types import Labels
-from mahrem.words import Note, Progress
+from mahrem.types import Labels, Mask
+from mahrem.words import Note, Progress, in_silence
 
 SETTINGS = (
     *("null", "delimiter", "encoding", "decimal", "query", "table", "hierarchy", "pseudonym"),
@@ -80,23 +81,40 @@ def apply(
     check.unknown_keys(settings, SETTINGS, where="setting of apply")
     destination.step(Note("stage.reading"))
     known = read_recipe(recipe)
-    policy = _policy(known, settings)
+    policy = recipe_policy(known, settings)
     refuse_keys_inside(policy, output)
+    return publish(recoded(known, batch, policy, step=destination.step), batch, destination)
+
+
+def recoded(
+    recipe: Recipe, batch: object, policy: Policy, *, step: Progress = in_silence, judged: bool = True
+) -> Draft:
+    """Give a batch with the cells of a recipe, as a draft.
+
+    Args:
+        recipe: Of an earlier release.
+        batch: Anything :func:`mahrem.anonymize` takes.
+        policy: Of the recipe, with how the batch is read.
+        step: Called with the name of each stage as it begins.
+        judged: Suppress classes that do not keep the promise among the rows of the batch. Without it rows
+            only look as the recipe shows them: nothing is promised, and nothing may be published.
+    """
     opened = open_source(batch, reading_of(policy))
-    policy = _same_schema(known, opened, policy)
+    policy = _same_schema(recipe, opened, policy)
     raw = plain_text(rewritten(opened, policy)[0], list(policy.quasi), policy)
     named = {*policy.quasi, *policy.sensitive}
-    declared = {**known.hierarchies, **hierarchies_of(policy)}
+    declared = {**recipe.hierarchies, **hierarchies_of(policy)}
     declared = {name: tree for name, tree in declared.items() if name in named}
     trees = _grown({name: tree for name, tree in declared.items() if name in policy.quasi}, raw)
     policy = replace(policy, hierarchy={**declared, **trees})
-    prepared = prepare(opened, policy)
-    destination.step(Note("stage.recipe"))
-    draft = replace(_draft(known, prepared, policy, raw, trees), trees=declared)
-    return publish(draft, batch, destination)
+    prepared = prepare(opened, policy, to_publish=judged)
+    step(Note("stage.recipe"))
+    placed = _Placed(prepared, policy, raw.filter(pl.Series(_taking_part(prepared))), trees)
+    return replace(_draft(recipe, placed, judged=judged), trees=declared)
 
 
-def _policy(recipe: Recipe, settings: Mapping[str, Any]) -> Policy:
+def recipe_policy(recipe: Recipe, settings: Mapping[str, Any]) -> Policy:
+    """Give the policy that a recipe was made by, with how a batch is read."""
     own = {key: value for key, value in recipe.policy.items() if key != "suppression_limit"}
     own["kind"] = {name: str(kind) for name, kind in recipe.kinds.items()}
     given = {key: value for key, value in settings.items() if value is not None}
@@ -152,21 +170,35 @@ def _grown(trees: Mapping[str, Hierarchy], raw: pl.DataFrame) -> dict[str, Hiera
     return grown
 
 
-def _draft(
-    recipe: Recipe, prepared: Prepared, policy: Policy, raw: pl.DataFrame, trees: Mapping[str, Hierarchy]
-) -> Draft:
+@dataclass(frozen=True)
+class _Placed:
+    """A batch that is looked up in a recipe: all of it as arrays, and the rows that take part as text."""
+
+    prepared: Prepared
+    policy: Policy
+    rows: pl.DataFrame
+    trees: Mapping[str, Hierarchy]
+
+
+def _taking_part(prepared: Prepared) -> Mask:
     part = prepared.keep.copy()
     part[prepared.keep] = ~prepared.suppress
-    rows = raw.filter(pl.Series(part))
-    labels, shown = assign(recipe, rows.select(list(recipe.cells)), trees)
+    return part
+
+
+def _draft(recipe: Recipe, batch: _Placed, *, judged: bool) -> Draft:
+    prepared, policy = batch.prepared, batch.policy
+    labels, shown = assign(recipe, batch.rows.select(list(recipe.cells)), batch.trees)
     unplaced = int(np.count_nonzero(labels < 0))
-    labels = _second_choice(recipe, prepared, rows, labels, trees)
+    if judged:
+        labels = _second_choice(recipe, batch, labels)
     refused = int(np.count_nonzero(labels < 0)) - unplaced
     labels, classes = _renumbered(labels)
     shown = shown[classes]
     everyone = np.full(prepared.rows, -1, np.int64)
     everyone[~prepared.suppress] = labels
-    _within_limit(everyone, policy)
+    if judged:
+        _within_limit(everyone, policy)
     cells = {axis.name: recipe_cells(shown[axis.name], axis) for axis in prepared.axes}
     notes = []
     if unplaced:
@@ -183,27 +215,21 @@ def _draft(
         recodings={axis.name: default_recoding(axis) for axis in prepared.axes},
         cells=cells,
         beside=beside(prepared, policy, everyone < 0),
-        trees=trees,
+        trees=batch.trees,
         notes=tuple(notes),
     )
 
 
-def _second_choice(
-    recipe: Recipe,
-    prepared: Prepared,
-    rows: pl.DataFrame,
-    labels: Labels,
-    trees: Mapping[str, Hierarchy],
-) -> Labels:
+def _second_choice(recipe: Recipe, batch: _Placed, labels: Labels) -> Labels:
     """Suppress classes that do not keep the promise; their rows may join one that does and holds them."""
-    stands = _standing(prepared, labels)
+    stands = _standing(batch.prepared, labels)
     left = np.flatnonzero((labels >= 0) & (stands < 0))
     if recipe.classes is None or not len(left) or not (stands >= 0).any():
         return stands
-    again = rows.select(list(recipe.cells))[left]
+    again = batch.rows.select(list(recipe.cells))[left]
     joined = stands.copy()
-    joined[left], _ = assign(recipe, again, trees, only=np.unique(stands[stands >= 0]))
-    joined = _standing(prepared, joined)
+    joined[left], _ = assign(recipe, again, batch.trees, only=np.unique(stands[stands >= 0]))
+    joined = _standing(batch.prepared, joined)
     return joined if np.count_nonzero(joined >= 0) > np.count_nonzero(stands >= 0) else stands
 
 

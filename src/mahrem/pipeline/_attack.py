@@ -19,24 +19,24 @@ from mahrem.errors import InvalidInput, InvalidParameter, either, in_our_words, 
 from mahrem.matching import Published, read_published
 from mahrem.pipeline._known_people import members_among, people_of, refuse_others
 from mahrem.pipeline._synthetic_report import SETTINGS as SYNTHESIS
-from mahrem.release import (
+from mahrem.release import RECIPE, decided, read_recipe
+from mahrem.release.decisions import (
     COARSENING,
-    RECIPE,
-    OwnClaims,
     Policy,
-    check_hashes,
-    decided,
-    find_data,
     hierarchies_of,
-    is_release,
-    named_folder,
     own_pseudonyms,
     policy_from,
-    read_own_claims,
     read_policy,
-    read_recipe,
     reading_of,
     reading_of_release,
+)
+from mahrem.release.folders import (
+    OwnClaims,
+    check_hashes,
+    find_data,
+    is_release,
+    named_folder,
+    read_own_claims,
 )
 from mahrem.table import Hierarchy, open_source
 from mahrem.table.cells import restored_cells
@@ -44,7 +44,7 @@ from mahrem.types import Integers
 from mahrem.words import Note, Progress
 
 if TYPE_CHECKING:
-    from mahrem.release import ReleaseKeywords
+    from mahrem.release.decisions import ReleaseKeywords
 
 
 @dataclass(frozen=True)

@@ -18,25 +18,20 @@ from mahrem.drafts import RISK_THRESHOLD, accepted_columns, people_behind, risk_
 from mahrem.errors import InvalidInput, InvalidParameter, Tampered, in_our_words, spelled
 from mahrem.metrics import published_loss
 from mahrem.models import KAnonymity, Promise
-from mahrem.release import (
+from mahrem.release import decided, find_doubts
+from mahrem.release.decisions import (
     GivenPolicy,
-    OwnClaims,
     Policy,
-    check_signature,
     column_of,
-    decided,
-    find_data,
-    find_doubts,
     hierarchies_of,
-    named_folder,
     own_pseudonyms,
     policy_from,
-    read_own_claims,
     reading_beside,
     reading_of,
     reading_of_release,
 )
-from mahrem.report import ReportRisk, class_size_bins, verdict_of, warnings_of
+from mahrem.release.folders import OwnClaims, check_signature, find_data, named_folder, read_own_claims
+from mahrem.report import ReportRisk, class_size_bins, promises_table, verdict_of, warnings_of
 from mahrem.table import EVERY, Column, Missing, Role, Source, is_spark_frame, open_source
 from mahrem.table.cells import restore_cells
 from mahrem.table.columns import assign_roles
@@ -46,7 +41,7 @@ from mahrem.verify import SUPPRESSED, Claims, Verdict, verify
 from mahrem.words import Note, Progress, in_silence
 
 if TYPE_CHECKING:
-    from mahrem.release import ReleaseKeywords
+    from mahrem.release.decisions import ReleaseKeywords
 
 _AT_ONCE = 250_000  # rows that are looked into at a time where not all fit
 _BYTES_A_CELL = 40  # text in memory while it is grouped
@@ -64,6 +59,9 @@ class Audit:
     def holds(self) -> bool:
         """True when every promise that was asked for holds."""
         return bool(self.report["holds"])
+
+    def _repr_html_(self) -> str:
+        return promises_table(self.report)
 
 
 @in_our_words
@@ -225,7 +223,8 @@ def _asked(
     known = {key: value for key, value in settings.items() if value is not None}
     if claims is None and policy is None and not known.get("quasi"):
         raise InvalidParameter(
-            f"release={folder.resolve().name!r} holds synthetic rows: what it promises is in report.json; "
+            f"release={folder.resolve().name!r} promises no k: what synthetic rows, or perturbed ones, "
+            f"promise instead is in report.json; "
             f"name columns with {spelled('quasi')} to look at its classes all the same, "
             f"or attack it"
         )

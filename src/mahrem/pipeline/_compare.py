@@ -18,7 +18,8 @@ from mahrem.partition import Admission, build_method
 from mahrem.pipeline._comparison import Comparison
 from mahrem.pipeline._kept import Kept
 from mahrem.pipeline._sweep import CUSTOMARY, Case, Sweep, own_options
-from mahrem.release import GivenPolicy, Policy, decided, policy_from, reading_of
+from mahrem.release import decided
+from mahrem.release.decisions import GivenPolicy, Policy, policy_from, reading_of
 from mahrem.table import as_polars, open_source
 from mahrem.verify import Verdict, verify
 from mahrem.words import Note, Progress, in_silence
@@ -149,7 +150,7 @@ class _CaseRunner:
                 "note": str(error),
             }
         seconds = time.perf_counter() - began
-        verdict = _verdict(candidate)
+        verdict = candidate_verdict(candidate)
         people = verdict.people  # rows, or people where k counts them
         hidden = verdict.least_hidden
         utility, _ = measure(
@@ -207,7 +208,7 @@ def _guess_gain(candidate: Draft) -> float | None:
     return max((guess_within_classes(points, labels, one.codes).gain for one in values), default=None)
 
 
-def _verdict(candidate: Draft) -> Verdict:
+def candidate_verdict(candidate: Draft) -> Verdict:
     """Check the promises on the columns that would be published."""
     prepared = candidate.prepared
     table = (

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.drafts import correlations
+from mahrem.notebooks import notebook_table
 from mahrem.pipeline._kept import write_comparison
 from mahrem.words import Note
 
@@ -34,6 +35,12 @@ class Comparison:
     original: Mapping[str, Any] | None = field(
         default=None, repr=False
     )  # the same figures of the table itself
+
+    def _repr_html_(self) -> str:
+        shown = ("method", "strategy", "k", "holds", "gcp", "highest_risk", "seconds")
+        head = [name for name in shown if any(name in row for row in self.rows)]
+        title = f"{len(self.rows)} cases, {len(self.left_out)} left out"
+        return notebook_table(title, head, ([row.get(name) for name in head] for row in self.rows))
 
     def best(self, k: int) -> str | None:
         """Name the method with the least loss at one k, over seeds and strategies; None without rows."""

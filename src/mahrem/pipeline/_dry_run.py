@@ -16,12 +16,13 @@ from mahrem.drafts import draft, prepare
 from mahrem.errors import Infeasible, InvalidParameter, either, in_our_words
 from mahrem.pipeline._publish import checked_frame
 from mahrem.pipeline._summary import summarise
-from mahrem.release import GivenPolicy, Policy, decided, policy_from, reading_of
+from mahrem.release import decided
+from mahrem.release.decisions import GivenPolicy, Policy, policy_from, reading_of
 from mahrem.table import Source, open_source
 from mahrem.words import Note, Progress, in_silence
 
 if TYPE_CHECKING:
-    from mahrem.release import ReleaseKeywords
+    from mahrem.release.decisions import ReleaseKeywords
 
 SAMPLE = 20_000  # rows of the largest sample
 _FIRST = 500  # rows that are run first and not measured: kernels are loaded then

@@ -11,7 +11,14 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, in_our_words, spelled
-from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, hierarchy_of, policy_from, reading_of
+from mahrem.release.decisions import (
+    GivenPolicy,
+    Policy,
+    ReleaseKeywords,
+    hierarchy_of,
+    policy_from,
+    reading_of,
+)
 from mahrem.table import Hierarchy, Kind, LearntGroups, Reading, hold, open_source, read_kind
 from mahrem.table.columns import plain_hierarchy
 from mahrem.table.hierarchies import (

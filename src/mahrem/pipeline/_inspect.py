@@ -20,16 +20,13 @@ from mahrem.contents import (
     sketch_table,
 )
 from mahrem.errors import in_our_words, spelled
-from mahrem.release import (
+from mahrem.release import Doubt, find_doubts, is_rarely_shared, look_at
+from mahrem.release.decisions import (
     BOUNDING,
     COARSENING,
-    Doubt,
     GivenPolicy,
     Policy,
-    find_doubts,
     is_called_so,
-    is_rarely_shared,
-    look_at,
     policy_from,
     reading_of,
     release_settings,
@@ -41,7 +38,7 @@ from mahrem.table.reading import Spelling, plain_texts
 from mahrem.words import Note
 
 if TYPE_CHECKING:
-    from mahrem.release import ReleaseKeywords
+    from mahrem.release.decisions import ReleaseKeywords
 
 # Words that name a column's meaning, in the languages of our users; matched as whole words of the name.
 _IDENTIFIERS = """

@@ -9,14 +9,15 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from mahrem.drafts import Prepared
+from mahrem.entries import own_version
 from mahrem.errors import InvalidParameter, OutputFailed
 from mahrem.files import write_whole
-from mahrem.release import Policy, is_release
+from mahrem.release.decisions import Policy
+from mahrem.release.folders import is_release
 from mahrem.report import accuracy_svg, frontier_page, frontier_svg, to_json
 
 FILE = "comparison.jsonl"
@@ -90,7 +91,7 @@ def _fingerprint(prepared: Prepared, policy: Policy, beside: Sequence[Any]) -> s
             check = zlib.crc32(axis.positions.tobytes(), check)
     if prepared.subjects is not None:
         check = zlib.crc32(prepared.subjects.tobytes(), check)
-    known = [version("mahrem"), public, prepared.rows, list(prepared.source.columns), check & 0xFFFF]
+    known = [own_version(), public, prepared.rows, list(prepared.source.columns), check & 0xFFFF]
     known += [list(beside)] if beside else []
     return hashlib.sha256(json.dumps(known, default=str, sort_keys=True).encode()).hexdigest()
 

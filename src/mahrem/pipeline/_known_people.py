@@ -13,7 +13,7 @@ from mahrem.contents import content_hashes
 from mahrem.drafts import plain_text, rewritten
 from mahrem.errors import InvalidInput, spelled
 from mahrem.matching import People, Published, fit_of, match, read_people
-from mahrem.release import Policy, coarsened_by_row, members_in, reading_of, without_columns
+from mahrem.release.decisions import Policy, coarsened_by_row, members_in, reading_of, without_columns
 from mahrem.table import Source, open_source
 from mahrem.table.cells import numbers_of_text
 from mahrem.table.columns import apply_missing

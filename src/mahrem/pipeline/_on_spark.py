@@ -13,7 +13,8 @@ import polars as pl
 from mahrem.errors import in_our_words
 from mahrem.pipeline._release import Destination, Release, refuse_doubts, write_words
 from mahrem.pipeline._spark_report import described, report_of
-from mahrem.release import Policy, find_data, record_run, staged_release
+from mahrem.release.decisions import Policy
+from mahrem.release.folders import find_data, record_run, staged_release
 from mahrem.spark import (
     ClusterDraft,
     check_on_spark,

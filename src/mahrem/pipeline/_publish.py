@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
-from mahrem.drafts import Draft, compared_with, original_of
+from mahrem.drafts import Draft, compared_with, original_of, write_draft
 from mahrem.errors import GuaranteeBroken, Infeasible
 from mahrem.release import BY_RECIPE
-from mahrem.table import FORMATS, Reading, exported_names, open_source, write_table
+from mahrem.table import FORMATS, Reading, exported_names, open_source
 from mahrem.table.cells import as_text, restore_cells, write_ranges
 from mahrem.types import Mask, Rows
 from mahrem.verify import Verdict, verify
@@ -31,8 +31,7 @@ def checked_file(draft: Draft, folder: Path) -> Verdict:
     """Write the data file, read it back, and verify what it says."""
     policy = draft.policy
     path = folder / f"data.{policy.format}"
-    table, order = draft.table_for_file()
-    write_table(table, path, policy.format)
+    order = write_draft(draft, path)
     published = read_back(path, draft.columns, policy.format)
     wanted = _in_numbers(draft, published).collect(engine="streaming")  # read once, from the file
     if FORMATS[policy.format].spreadsheets:

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from mahrem.dp import Ledger
 from mahrem.dp.queries import Answer, Query, QueryKeywords, QuerySettings, answer_query, preview_query
 from mahrem.errors import in_our_words
-from mahrem.release import ReadingSettings, reading_from
+from mahrem.release.decisions import ReadingSettings, reading_from
 from mahrem.settings import settings_of
 from mahrem.table import hold
 

@@ -5,28 +5,23 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
 from mahrem.drafts import Draft, original_of, recipe_of
+from mahrem.entries import own_version
 from mahrem.errors import Doubtful, InvalidParameter, spelled
 from mahrem.files import refuse_short_key
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
 from mahrem.pipeline._summary import summarise
-from mahrem.release import (
-    RECIPE,
-    Policy,
-    in_parallel,
-    record_run,
-    remember_people,
-    staged_release,
-)
-from mahrem.report import Report, to_json
+from mahrem.release import RECIPE, in_parallel
+from mahrem.release.decisions import Policy
+from mahrem.release.folders import record_run, remember_people, sha256_of, staged_release
+from mahrem.report import Report, promises_table, to_json
 from mahrem.table import Hierarchy, Leaves
 from mahrem.verify import Verdict
 from mahrem.words import Note, Progress, in_silence
@@ -57,6 +52,9 @@ class Release(ABC):
     def holds(self) -> bool:
         """Always true: a table that does not keep its promise is never handed out."""
         return bool(self.report["holds"])
+
+    def _repr_html_(self) -> str:
+        return promises_table(self.report)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +148,7 @@ def publish(draft: Draft, source: object, destination: Destination) -> LocalRele
         verdict = checked_file(draft, folder)
         step(Note("stage.reporting"))
         report = _report(draft, verdict, destination)
+        report = replace(report, fingerprint=sha256_of(folder / f"data.{draft.policy.format}"))
         write_words(folder, draft.policy, report, html=destination.html)
         recipe = recipe_of(draft)
         if recipe is not None:
@@ -171,7 +170,8 @@ def publish(draft: Draft, source: object, destination: Destination) -> LocalRele
             draft.policy, original_of(draft.prepared.source), draft.prepared.keep, output
         ),
     ]
-    in_parallel(lambda remember: remember(), memories)  # both read all of the source once more
+    # Both read all of the source once more.
+    in_parallel(lambda remember: remember(), memories, rows=verdict.rows)
     return LocalRelease(
         report=report.as_dict(), folder=output, _draft=draft, _source=source, _target=destination.target
     )
@@ -196,7 +196,7 @@ def refuse_doubts(report: Report, *, strict: bool) -> None:
 def write_words(folder: Path, policy: Policy, report: Report, *, html: bool) -> None:
     """Write the policy and the report beside the data."""
     private = {name: sorted(getattr(policy, name)) for name in ("hierarchy", "pseudonym")}
-    about = {"version": version("mahrem"), **{name: columns for name, columns in private.items() if columns}}
+    about = {"version": own_version(), **{name: columns for name, columns in private.items() if columns}}
     text = tomli_w.dumps({"mahrem": about, **policy.public()})
     (folder / "policy.toml").write_text(text, encoding="utf-8")
     (folder / "report.json").write_text(to_json(report.as_dict()), encoding="utf-8")

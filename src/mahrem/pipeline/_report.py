@@ -11,7 +11,7 @@ from mahrem import check
 from mahrem.disclosed import paid
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, in_our_words, spelled
 from mahrem.files import write_whole
-from mahrem.release import check_hashes, is_signed, named_folder, replace_page
+from mahrem.release.folders import check_hashes, is_signed, named_folder, replace_page
 from mahrem.report import Report, render_html
 from mahrem.words import LANGUAGES
 

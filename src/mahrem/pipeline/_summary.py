@@ -24,7 +24,7 @@ from mahrem.metrics import highest_risk, measure
 from mahrem.models import Outcome
 from mahrem.partition import Levels
 from mahrem.recode import Nodes
-from mahrem.release import Policy
+from mahrem.release.decisions import Policy
 from mahrem.report import (
     Report,
     ReportColumn,

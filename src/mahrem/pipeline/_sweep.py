@@ -15,7 +15,7 @@ from mahrem.settings import read_settings, setting, settings_of
 from mahrem.typed import listed, sizes
 
 if TYPE_CHECKING:
-    from mahrem.release import Policy
+    from mahrem.release.decisions import Policy
 
 CUSTOMARY = (2, 3, 5, 10, 20, 50)
 _STOPPABLE = {"anytime": False}  # ctrl-C ends the sweep, not the run that is on

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from mahrem.release import ReleaseKeywords
+from mahrem.release.decisions import ReleaseKeywords
 
 
 class SweepKeywords(ReleaseKeywords, total=False):

@@ -22,7 +22,7 @@ from mahrem.learning.synthesis import (
 from mahrem.pipeline._quality import QualityRequest, comparable_table
 from mahrem.pipeline._synthetic_report import SyntheticWork
 from mahrem.pipeline._synthetic_run import SyntheticRelease, SyntheticRun
-from mahrem.release import ReadingSettings, reading_from
+from mahrem.release.decisions import ReadingSettings, reading_from
 from mahrem.settings import read_settings, settings_of
 from mahrem.table import hold, open_source, refuse_too_large
 from mahrem.words import Note

@@ -20,7 +20,7 @@ from mahrem.learning.synthesis import (
 from mahrem.pipeline._publish import read_back
 from mahrem.pipeline._quality import QualityRequest, comparable_table, write_quality
 from mahrem.pipeline._synthetic_report import SyntheticWork, write_words
-from mahrem.release import record_run, staged_release
+from mahrem.release.folders import record_run, staged_release
 from mahrem.table import FORMATS, Reading, open_source
 from mahrem.table.cells import restore_formulas, restored_cells
 from mahrem.table.writing import write_parts

@@ -21,7 +21,8 @@ from mahrem.learning.training import (
     planned_event,
 )
 from mahrem.pipeline._trained import TrainedModel
-from mahrem.release import ReadingSettings, is_release, reading_from
+from mahrem.release.decisions import ReadingSettings, reading_from
+from mahrem.release.folders import is_release
 from mahrem.settings import read_settings, settings_of
 from mahrem.table import Reading, hold
 from mahrem.words import Note

@@ -15,7 +15,7 @@ from mahrem.dp.accounting import Event
 from mahrem.errors import InvalidInput, InvalidParameter, in_our_words
 from mahrem.learning.private import BoostedTrees, PrivateNetwork, PrivateSearch, PublicInputs
 from mahrem.learning.training import can_rebuild, model_settings, model_weights, rebuild_model
-from mahrem.release import check_hashes, staged_release
+from mahrem.release.folders import check_hashes, staged_release
 from mahrem.table import Reading
 
 FORMAT = "mahrem-model-1"

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from mahrem.recode._default import default_recoding
     from mahrem.recode._heaps import heaped
     from mahrem.recode._intervals import Intervals
+    from mahrem.recode._kept import Kept
     from mahrem.recode._moment_grid import moment_step, nest, snap_moments
     from mahrem.recode._nodes import Nodes
     from mahrem.recode._number_grid import dividing_step
     from mahrem.recode._open_ended import OpenEnded
     from mahrem.recode._prefixes import Prefixes
     from mahrem.recode._recoding import Recoding, first_cells, with_more
-    from mahrem.recode._render import Form, render
+    from mahrem.recode._render import Form, render, shown_names
     from mahrem.recode._sets import Sets
     from mahrem.recode._whole import Whole
 else:
@@ -41,6 +42,7 @@ __all__ = [
     "Centroids",
     "Form",
     "Intervals",
+    "Kept",
     "Nodes",
     "OpenEnded",
     "Prefixes",
@@ -61,6 +63,7 @@ __all__ = [
     "open_ends",
     "prefix_cells",
     "render",
+    "shown_names",
     "snap_moments",
     "with_more",
 ]

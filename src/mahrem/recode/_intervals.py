@@ -18,6 +18,7 @@ from mahrem.table.cells import SUPPRESSED, write_ranges
 from mahrem.types import Floats, Labels
 
 Bounds = Literal["grid", "exact"]
+_SHARED = 10_000  # classes from which on many show the same
 _EXACT = 2.0**53  # whole numbers up to here are exact as floats
 
 
@@ -69,7 +70,7 @@ class Intervals:
                 raise InvalidParameter(
                     f"recoding='intervals' needs numbers or dates; column={axis.name!r} has words"
                 )
-        text = _spread(write_ranges(first, last), shown, classes).set(pl.Series(suppressed), SUPPRESSED)
+        text = _spread(_texts(first, last), shown, classes).set(pl.Series(suppressed), SUPPRESSED)
         return Cells(
             text=text.alias("text"),
             low=_spread(first, shown, classes).alias("low"),
@@ -93,6 +94,26 @@ class Intervals:
         if self.bounds == "exact" or len(first) == 0:  # nobody knows whether no value is a day or a moment
             return first, last
         return snap_moments(first, last, moment_step(domain, self.step), shifted=self.shifted)
+
+
+def _texts(first: pl.Series, last: pl.Series) -> pl.Series:
+    """Write ranges, those that many classes share only once."""
+    if len(first) < _SHARED:
+        return write_ranges(first, last)
+    keys = pl.DataFrame({"low": _bits(first), "high": _bits(last)})
+    grouped = keys.with_row_index("row").group_by("low", "high").agg("row")
+    rows = grouped["row"].explode().to_numpy()
+    sizes = grouped["row"].list.len().to_numpy()
+    place = np.empty(len(first), np.int64)
+    place[rows] = np.repeat(np.arange(len(sizes)), sizes)
+    one = rows[np.cumsum(sizes) - sizes]
+    return write_ranges(first.gather(one), last.gather(one)).gather(place)
+
+
+def _bits(ends: pl.Series) -> pl.Series:
+    """Give numbers by which texts differ: 0.0 and -0.0 are one number and two texts."""
+    plain = ends.to_physical()
+    return pl.Series(plain.to_numpy().view(np.int64)) if plain.dtype == pl.Float64 else plain
 
 
 def _spread(series: pl.Series, places: np.ndarray[tuple[int], np.dtype[np.int64]], size: int) -> pl.Series:

@@ -45,9 +45,22 @@ def render(cells: Cells, labels: Labels, how: Form, name: str) -> list[pl.Series
     if how == "text" or cells.low is None or cells.high is None:
         return [_gather(cells.text, labels, SUPPRESSED).alias(name)]
     if how == "pairs":
-        ends = ((cells.low, f"{name}_min"), (cells.high, f"{name}_max"))
+        ends = zip((cells.low, cells.high), shown_names(cells, how, name), strict=True)
         return [_gather(end, labels, None).alias(title) for end, title in ends]
     return [_gather(_middle(cells.low, cells.high), labels, None).alias(name)]
+
+
+def shown_names(cells: Cells, how: Form, name: str) -> list[str]:
+    """Give the names of the columns that :func:`render` makes of one.
+
+    Example:
+        >>> cells = Cells(text=pl.Series(["flu"]), low=None, high=None, suppressed=np.zeros(1, bool))
+        >>> shown_names(cells, "pairs", "illness")
+        ['illness']
+    """
+    if how != "pairs" or cells.low is None or cells.high is None:
+        return [name]
+    return [f"{name}_min", f"{name}_max"]
 
 
 def _gather(series: pl.Series, labels: Labels, hidden: str | None) -> pl.Series:

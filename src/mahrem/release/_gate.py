@@ -19,7 +19,7 @@ from mahrem.contents import (
     sketch_table,
 )
 from mahrem.errors import GivesAway, shorten, spelled
-from mahrem.release._policy import Policy
+from mahrem.release.decisions import Policy
 from mahrem.table import EVERY, Kind, Source, read_kind
 from mahrem.words import Note, warn_of
 

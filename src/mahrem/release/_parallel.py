@@ -8,12 +8,21 @@ from typing import TypeVar
 
 from mahrem.arrays import available_threads
 
+WORTH_THREADS = 10_000  # rows from which on a second thread saves more than it costs
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def in_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+def in_parallel(
+    work: Callable[[Item], Result], items: Iterable[Item], *, rows: int | None = None
+) -> list[Result]:
     """Do the same to every item on all cores, results in order; polars and our kernels let go of the lock.
+
+    Args:
+        work: What to do.
+        items: With what.
+        rows: How many rows each item has, where that is known: few are done sooner than threads are started.
 
     Example:
         >>> in_parallel(len, ["age", "zip", "sex"])
@@ -21,7 +30,7 @@ def in_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> list[R
     """
     todo = list(items)
     threads = min(available_threads(), len(todo))
-    if threads < 2:  # a pool costs more than a small table
+    if threads < 2 or (rows is not None and rows < WORTH_THREADS):
         return [work(item) for item in todo]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, todo))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from mahrem.entries import own_version
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.release._folder import check_hashes, is_release, named_folder
-from mahrem.release._policy import Policy
+from mahrem.release.decisions import Policy
+from mahrem.release.folders import check_hashes, is_release, named_folder
 from mahrem.table import Hierarchy, Kind
 from mahrem.types import Integers
 
@@ -49,7 +49,7 @@ class Recipe:
         }
         content = {
             "recipe": FORM,
-            "mahrem": version("mahrem"),
+            "mahrem": own_version(),
             "policy": self.policy,
             "published": self.published,
             "pseudonyms": self.pseudonyms,

@@ -13,11 +13,11 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.report._accuracy import accuracy_svg, correlation_sentences
     from mahrem.report._advice import comparison_advice, frontier_advice
-    from mahrem.report._distributions import class_size_bins, distribution
+    from mahrem.report._distributions import class_size_bins, distribution, rounded, shared_out
     from mahrem.report._federation import federation_page
     from mahrem.report._frontier import frontier_page, frontier_svg
     from mahrem.report._gain import gain_svg
-    from mahrem.report._grid import lattice_step
+    from mahrem.report._grid import lattice_step, moment_edges, number_edges
     from mahrem.report._grouped import grouped_svg
     from mahrem.report._html import render_html, summary_parts
     from mahrem.report._quality import quality_page
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ColumnSet,
         Report,
         ReportColumn,
+        ReportFacts,
         ReportFinding,
         ReportLearning,
         ReportMissing,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         ReportRisk,
         ReportSingling,
         ReportTeam,
+        promises_table,
         stamp,
         to_json,
         verdict_of,
@@ -46,6 +48,7 @@ __all__ = [
     "ColumnSet",
     "Report",
     "ReportColumn",
+    "ReportFacts",
     "ReportFinding",
     "ReportLearning",
     "ReportMissing",
@@ -69,8 +72,13 @@ __all__ = [
     "grouped_svg",
     "lattice_step",
     "lines_svg",
+    "moment_edges",
+    "number_edges",
+    "promises_table",
     "quality_page",
     "render_html",
+    "rounded",
+    "shared_out",
     "stamp",
     "summary_parts",
     "to_json",

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from mahrem.report._report import Report
-from mahrem.report.sections import list_sections
+from mahrem.report._report import Report, ReportFinding
+from mahrem.report.sections import ValueRow, list_sections, write_value
 from mahrem.words import Catalogue, load_catalogue
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
+
+_SAID = ("recipient", "purpose", "rationale")  # what a first page tells, missing or not
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +47,9 @@ def render_html(report: Report, language: str = "en") -> str:
         report=report,
         verdict=_verdict(report, words),
         warnings=[words.tell(text) for text in report.caveats],
+        front=draw_front(report, words),
         sections=[
-            (section.part, section.heading(report, words), view)
+            (section.name, section.part, section.heading(report, words), view)
             for section, view in views
             if view is not None
         ],
@@ -101,6 +105,101 @@ def _verdict(report: Report, words: Catalogue) -> VerdictView:
         buts=tuple(words.tell(doubt) for doubt in report.buts),
         facts=tuple(facts),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontView:
+    """What stands on the first page below the verdict.
+
+    Attributes:
+        figures: Five figures at most.
+        asked: What was promised, and how far it is reached.
+        said: Who it is for, what for, why the promises are enough.
+        accepted: Columns published as they are though something spoke against it, and why.
+        made: When, by which version, and the fingerprint of the published file.
+        reviewer: Who looked at it, if somebody was named.
+        signed: Whether there is something to sign: an audit publishes nothing.
+    """
+
+    figures: tuple[ValueRow, ...]
+    asked: tuple[ValueRow, ...]
+    said: tuple[ValueRow, ...]
+    accepted: tuple[ValueRow, ...]
+    made: tuple[ValueRow, ...]
+    reviewer: str
+    signed: bool
+
+
+def draw_front(report: Report, words: Catalogue) -> FrontView:
+    """Lay out the first page; what nobody said is said to be missing where a reader has to know it."""
+    settings, released = report.settings, report.rows_in is not None or report.fingerprint is not None
+    nobody = words.say("front.unsaid")
+    return FrontView(
+        figures=tuple(
+            ValueRow(name=words.say(f"front.figure.{key}", 0), value=value, meaning=meaning)
+            for key, value, meaning in _figures(report, words)
+        )[:5],
+        asked=tuple(
+            ValueRow(
+                name=f"{promise.model} ({promise.column})" if promise.column else promise.model,
+                value=words.say(
+                    "front.reached",
+                    wanted=write_value(promise.wanted, words),
+                    reached=write_value(promise.reached, words),
+                ),
+            )
+            for promise in report.promises
+        ),
+        said=tuple(
+            ValueRow(name=words.say(f"front.{key}"), value=str(settings.get(key) or nobody))
+            for key in _SAID
+            if released
+        ),
+        accepted=tuple(
+            ValueRow(name=words.say("front.every") if name == "*" else str(name), value=str(reason))
+            for name, reason in settings.get("accept", {}).items()
+        ),
+        made=tuple(
+            ValueRow(name=words.say(f"front.{key}"), value=value) for key, value in _made(report) if value
+        ),
+        reviewer=str(settings.get("reviewer") or ""),
+        signed=released,
+    )
+
+
+def _figures(report: Report, words: Catalogue) -> Iterator[tuple[str, str, str]]:
+    def meaning(key: str) -> str:
+        return words.say(f"front.figure.{key}", 1)
+
+    if report.rows is not None:
+        yield "rows", words.number(report.rows), meaning("rows")
+    if report.risk.highest is not None:
+        yield "highest", words.percent(report.risk.highest), meaning("highest")
+    if report.risk.average is not None:
+        yield "average", words.percent(report.risk.average), meaning("average")
+    loss = report.utility.get("gcp")
+    if loss is not None:
+        yield "loss", words.percent(loss), meaning("loss")
+    worst = _worst(report)
+    if worst is not None and worst.rate is not None:
+        guessed = words.say("front.figure.attack", 1, baseline=worst.baseline or 0.0)
+        yield "attack", words.percent(worst.rate), guessed
+    if report.risk.share_at_risk is not None:
+        yield "at_risk", words.percent(report.risk.share_at_risk), meaning("at_risk")
+
+
+def _worst(report: Report) -> ReportFinding | None:
+    """Give the attack that found most people by what is known of them."""
+    found = () if report.red_team is None else report.red_team.findings
+    rated = [one for one in found if one.attack == "linkage" and one.rate is not None]
+    return max(rated, key=lambda one: float(one.rate or 0.0), default=None)
+
+
+def _made(report: Report) -> Iterator[tuple[str, str | None]]:
+    yield "source", report.source
+    yield "created", report.created
+    yield "version", None if report.mahrem is None else f"mahrem {report.mahrem}"
+    yield "fingerprint", report.fingerprint
 
 
 @cache

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cache
-from importlib.metadata import version
 from types import UnionType
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from mahrem.disclosed import NONE, Count, Figure, Why, disclose, unmarked
+from mahrem.entries import own_version
+from mahrem.notebooks import notebook_table
 from mahrem.words import Note
 
 
@@ -213,6 +214,7 @@ class Report(ReportFacts):
     method_note: Mapping[str, Any] | None = None
     engine: Mapping[str, Any] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    fingerprint: str | None = None  # SHA-256 of the published file
     seconds: Figure | None = None
     warnings: Sequence[str] | None = None
     notes: Sequence[Mapping[str, Any]] | None = None
@@ -237,7 +239,7 @@ class Report(ReportFacts):
 
 def stamp() -> dict[str, Any]:
     """Say what made a report, and when."""
-    return {"mahrem": version("mahrem"), "created": datetime.now(UTC).date().isoformat()}
+    return {"mahrem": own_version(), "created": datetime.now(UTC).date().isoformat()}
 
 
 def warnings_of(notes: Iterable[Note]) -> dict[str, Any]:
@@ -312,3 +314,15 @@ def _clean(value: Any) -> Any:
             return value
         case _:  # numbers and arrays of NumPy give plain ones; anything else is text
             return _clean(value.tolist()) if hasattr(value, "tolist") else str(value)
+
+
+def promises_table(content: Mapping[str, Any]) -> str:
+    """Give the verdict and the promises of a report as a notebook shows them."""
+    report = Report.read(content)
+    verdict = report.verdict or ("holds" if report.holds else "broken")
+    title = "; ".join([verdict, *(f"but: {doubt}" for doubt in report.buts)])
+    rows = (
+        (promise.model, promise.column, promise.wanted, promise.reached, "yes" if promise.holds else "no")
+        for promise in report.promises
+    )
+    return notebook_table(title, ("promise", "column", "wanted", "reached", "holds"), rows)

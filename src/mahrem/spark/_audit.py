@@ -13,7 +13,7 @@ from mahrem import check
 from mahrem.contents import TableSketch, sketch_table
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.models import KAnonymity, Promise
-from mahrem.release import Policy, column_of, hierarchies_of
+from mahrem.release.decisions import Policy, column_of, hierarchies_of
 from mahrem.spark._cluster import open_cluster
 from mahrem.spark._contents import sketch_on_spark
 from mahrem.spark._encode import MOST_VALUES

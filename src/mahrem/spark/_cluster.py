@@ -12,7 +12,7 @@ import numpy as np
 from mahrem import check
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.partition import UtilityAware, merge_patterns
-from mahrem.release import Policy
+from mahrem.release.decisions import Policy
 from mahrem.spark._errors import translate_errors
 from mahrem.spark._judge import CodedColumn, Judge
 from mahrem.spark._parts import finish_parts

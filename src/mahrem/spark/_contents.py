@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from mahrem.contents import TableSketch, merge_sketches, sketch_table
-from mahrem.release import Policy
+from mahrem.release.decisions import Policy
 from mahrem.spark._frame import column
 from mahrem.spark._rows import clean_on_spark
 

@@ -9,7 +9,7 @@ from typing import Any
 from mahrem.errors import GuaranteeBroken
 from mahrem.models import Promise
 from mahrem.recode import Recoding
-from mahrem.release import Policy
+from mahrem.release.decisions import Policy
 from mahrem.spark._encode import EncodedTable
 from mahrem.spark._files import as_text
 from mahrem.spark._frame import PlacedColumn, column

@@ -11,7 +11,7 @@ import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.models import Promise
-from mahrem.release import Policy, column_of, hierarchies_of
+from mahrem.release.decisions import Policy, column_of, hierarchies_of
 from mahrem.spark._frame import NUMBERS, PlacedColumn, column, position, sendable
 from mahrem.spark._judge import CodedColumn
 from mahrem.table import Column, Hierarchy, Kind, Moments, Numbers, Role, encode_quasi, encode_sensitive

@@ -15,14 +15,8 @@ from mahrem.contents import Contents, TableSketch, look_into
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.partition import METHODS
 from mahrem.recode import Recoding
-from mahrem.release import (
-    Policy,
-    coarsened_by_row,
-    method_of,
-    recoding_of,
-    refuse_giving_away,
-    roles_of,
-)
+from mahrem.release import refuse_giving_away
+from mahrem.release.decisions import Policy, coarsened_by_row, method_of, recoding_of, roles_of
 from mahrem.settings import settings_of
 from mahrem.spark._cluster import Spark
 from mahrem.spark._contents import sketch_on_spark

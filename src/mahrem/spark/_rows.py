@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from mahrem.errors import InvalidInput
-from mahrem.release import Policy, refuse_beyond_limit
+from mahrem.release.decisions import Policy, refuse_beyond_limit
 from mahrem.spark._frame import NUMBERS, column
 from mahrem.table import Missing
 from mahrem.table.reading import number_tokens

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.errors import InvalidInput, spelled
-from mahrem.release import Policy
+from mahrem.release.decisions import Policy
 from mahrem.spark._frame import RESERVED, column
 from mahrem.table import is_spark_frame
 from mahrem.table.cells import DISARMED

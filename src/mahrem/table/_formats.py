@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, BinaryIO, Protocol, cast, runtime_checkable
 
 from mahrem.entries import Entries, Entry
 from mahrem.errors import InvalidParameter
@@ -12,9 +12,12 @@ from mahrem.errors import InvalidParameter
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
     from mahrem.table.reading import Reading, Source
+    from mahrem.types import Offsets
 
 
 class TableFiles(Protocol):
@@ -34,6 +37,21 @@ class TableFiles(Protocol):
 
     def read_back(self, path: Path, columns: Sequence[str]) -> tuple[list[str], pl.LazyFrame]:
         """Read a published file, without what opens others' files: header, and cells as ``columns``."""
+        ...
+
+
+@runtime_checkable
+class RecordFiles(Protocol):
+    """Files of text whose rows can be put together from pieces."""
+
+    separator: str
+
+    def header(self, names: Sequence[str]) -> bytes:
+        """Write the line that names the columns."""
+        ...
+
+    def records(self, frame: pl.DataFrame, end: str) -> tuple[NDArray[np.uint8], Offsets]:
+        """Write what each row shows in some columns, ``end`` behind it; gives where each begins, too."""
         ...
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.verify._cell_bounds import CellBounds, cells_out_of_bounds
     from mahrem.verify._classes import SUPPRESSED, people_per_class, published_classes
     from mahrem.verify._coarse import Coarseness, rows_too_fine
+    from mahrem.verify._matching import matching_rows
     from mahrem.verify._shifted import rows_badly_shifted
     from mahrem.verify._synthetic import SchemaVerdict, verify_schema
     from mahrem.verify._trajectories import trajectories
@@ -30,6 +31,7 @@ __all__ = [
     "SchemaVerdict",
     "Verdict",
     "cells_out_of_bounds",
+    "matching_rows",
     "people_per_class",
     "published_classes",
     "rows_badly_shifted",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from mahrem.types import Codes, Integers, Labels, Sizes
 
@@ -33,13 +34,27 @@ def published_classes(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[Labels
     if frame.height == 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     kinds = frame.schema
-    keys = _one_key(frame.select(_numbered(name, kinds[name]).alias(str(i)) for i, name in enumerate(quasi)))
+    alike = _one_key(frame, quasi)
+    if alike is not None:
+        return _number_alike(alike)
+    keys = frame.select(_numbered(name, kinds[name]).alias(str(i)) for i, name in enumerate(quasi))
     grouped = keys.with_row_index("row").group_by(keys.columns).agg("row")
     sizes = grouped["row"].list.len().to_numpy().astype(np.int64)
     rows = grouped["row"].explode().to_numpy()
     labels = np.empty(frame.height, np.int64)
     labels[rows] = np.repeat(np.arange(len(sizes)), sizes)
     return labels, sizes
+
+
+def _number_alike(keys: NDArray[np.uint64]) -> tuple[Labels, Sizes]:
+    """Number equal keys by sorting them, which takes less than half as long as gathering their rows."""
+    order = pl.Series(keys).arg_sort().to_numpy()
+    ranked = keys[order]
+    new = np.ones(len(ranked), np.bool_)
+    np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
+    labels = np.empty(len(ranked), np.int64)
+    labels[order] = np.cumsum(new) - 1
+    return labels, np.diff(np.append(np.flatnonzero(new), len(ranked)))
 
 
 def _numbered(name: str, kind: pl.DataType) -> pl.Expr:
@@ -52,17 +67,29 @@ def _numbered(name: str, kind: pl.DataType) -> pl.Expr:
     return coded.to_physical().cast(pl.UInt64).fill_null(_NOTHING) + 1  # the largest number wraps around to 0
 
 
-def _one_key(numbered: pl.DataFrame) -> pl.DataFrame:
-    """Put the columns into one number where one can hold them all; else leave them side by side."""
-    if any(dtype != pl.UInt64 for dtype in numbered.dtypes):
-        return numbered
-    choices = [int(most) + 1 for most in numbered.max().row(0)]
+def _one_key(frame: pl.DataFrame, quasi: Sequence[str]) -> NDArray[np.uint64] | None:
+    """Put the numbers of texts into one for each row; None where one cannot hold them, or has other cells."""
+    kinds = frame.schema
+    if not quasi or not all(isinstance(kinds[name], TEXTS) for name in quasi):
+        return None
+    columns, choices = [], []
+    for name in quasi:
+        codes = _coded(frame[name]).to_physical()
+        if codes.null_count():
+            codes = (codes.cast(pl.UInt64) + 1).fill_null(0)
+        columns.append(codes.to_numpy())
+        choices.append(int(columns[-1].max()) + 1)
     if math.prod(choices) > _NOTHING:
-        return numbered
-    key = pl.lit(0, dtype=pl.UInt64)
-    for name, count in zip(numbered.columns, choices, strict=True):
-        key = key * count + pl.col(name)
-    return numbered.select(key.alias("key"))
+        return None
+    key = np.zeros(frame.height, np.uint64)
+    for numbers, count in zip(columns, choices, strict=True):
+        key *= np.uint64(count)
+        key += numbers
+    return key
+
+
+def _coded(cells: pl.Series) -> pl.Series:
+    return cells if cells.dtype == pl.Categorical else cells.cast(pl.Categorical(pl.Categories.random()))
 
 
 def suppressed_rows(

@@ -158,7 +158,8 @@ def verify(
         for name, code in zip(sensitive, codes, strict=True)
     }
 
-    by_class = [promise for promise in promises if promise not in (*by_person, *tied)]
+    of_table = [promise for promise in promises if promise.model.of_table]
+    by_class = [promise for promise in promises if promise not in (*by_person, *tied, *of_table)]
     by_link: list[_Tied] = []
     present: list[Presence] = []  # one part: delta-presence is not checked in passes
     sizes: list[Sizes] = []
@@ -189,6 +190,8 @@ def verify(
 
         merged += [judge_presence(promise, found) for promise in by_person for found in present]
     hardest = min(by_link, key=lambda link: link.fewest, default=None)
+    together = _sizes_alone(np.concatenate(persons))
+    merged += [judge(promise, together) for promise in of_table]
     merged += [] if hardest is None else [judge(promise, _sizes_alone(hardest.people)) for promise in tied]
     return Verdict(
         rows=rows,

@@ -122,7 +122,8 @@ async def put_source(
 ) -> Opened:
     """Send a CSV, TSV, Parquet or Arrow file as the body; it is streamed to disk and then looked at."""
     house.store.folder(project)
-    facts = await receive_body(request, house.store, project, name, house.settings.max_upload)
+    most = await run_in_threadpool(house.largest_upload)
+    facts = await receive_body(request, house.store, project, name, most)
     job = await run_in_threadpool(house.open_source, project, facts)
     return Opened(project=house.store.get(project), job=job)
 
@@ -174,7 +175,7 @@ def put_reading(house: HouseDep, project: ProjectId, reading: ReadingChoice) -> 
 @router.put("/projects/{project}/columns")
 def put_columns(house: HouseDep, project: ProjectId, columns: Columns) -> Project:
     """Decide the roles of columns; those that are not named are not published."""
-    return house.decide(house.store.get(project), choices=columns)
+    return house.decide(house.store.get(project), choices=columns, settled=True)
 
 
 @router.put("/projects/{project}/promises")

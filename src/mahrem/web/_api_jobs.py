@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from fastapi import Path as PathPart
@@ -32,10 +31,8 @@ from mahrem.web._orders import Json
 from mahrem.web._outcomes import result_of
 from mahrem.web._plan import check_methods
 from mahrem.web._runs import FederatedRuns, list_runs
+from mahrem.web._trees import check_tree_of
 from mahrem.web._zip import zip_files
-
-if TYPE_CHECKING:
-    from mahrem.table import Hierarchy
 
 router = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["jobs"], dependencies=[KEY])
 Number = Annotated[int, PathPart(ge=0, le=100_000, description="Number of the column, from 0")]
@@ -122,7 +119,7 @@ def get_release(house: HouseDep, project: ProjectDep) -> StreamingResponse:
 @router.post("/hierarchies/check")
 def check_tree(body: HierarchyTree) -> TreeFacts:
     """Say whether a tree is a hierarchy and whether its labels are true; nothing is kept."""
-    return _facts(body)[1]
+    return TreeFacts(**check_tree_of(body.tree.model_dump()))
 
 
 @router.get("/projects/{project}/hierarchies/{number}")
@@ -204,9 +201,8 @@ def read_tree(house: House, project: Project, number: int) -> Json:
 def keep_tree(house: House, project: Project, number: int, body: HierarchyTree) -> TreeFacts:
     """Give a column a hierarchy."""
     name = column_name(project, number)
-    tree, facts = _facts(body)
     file = f"hierarchy-{secrets.token_hex(16)}.csv"
-    tree.write(house.store.folder(project.id) / file)
+    facts = TreeFacts(**check_tree_of(body.tree.model_dump(), house.store.folder(project.id) / file))
     house.store.edit(
         project.id, lambda now: now.model_copy(update={"hierarchies": {**now.hierarchies, name: file}})
     )
@@ -221,16 +217,6 @@ def remove_tree(house: House, project: Project, number: int) -> Project:
     (house.store.folder(project.id) / project.hierarchies[name]).unlink(missing_ok=True)
     left = {key: file for key, file in project.hierarchies.items() if key != name}
     return house.store.update(project.id, hierarchies=left)
-
-
-def _facts(body: HierarchyTree) -> tuple[Hierarchy, TreeFacts]:
-    from mahrem.pipeline import check_hierarchy
-    from mahrem.table.hierarchies import hierarchy_from_nested
-
-    tree = hierarchy_from_nested(body.tree.model_dump())
-    facts = check_hierarchy(tree)
-    known = {key: value for key, value in asdict(facts).items() if value is not None}
-    return tree, TreeFacts(holds=facts.holds, **known)
 
 
 def read_ledger(house: House, project: Project) -> Json:

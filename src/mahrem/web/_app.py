@@ -14,7 +14,17 @@ from starlette.staticfiles import StaticFiles
 
 import mahrem
 from mahrem.errors import MahremError
-from mahrem.web import _api, _api_jobs, _pages, _pages_asking, _pages_door, _pages_steps
+from mahrem.web import (
+    _api,
+    _api_explore,
+    _api_jobs,
+    _pages,
+    _pages_asking,
+    _pages_door,
+    _pages_explore,
+    _pages_jobs,
+    _pages_steps,
+)
 from mahrem.web._contexts import MessagePage, Shell
 from mahrem.web._errors import Refused, refusal_of
 from mahrem.web._forms import problem_in
@@ -27,6 +37,18 @@ from mahrem.web._sessions import Sessions
 from mahrem.web._settings import ServeSettings, read_password
 from mahrem.web._store import ProjectStore
 from mahrem.web._templates import render
+
+_ROUTES = (
+    _api,
+    _api_jobs,
+    _api_explore,
+    _pages,
+    _pages_steps,
+    _pages_explore,
+    _pages_jobs,
+    _pages_asking,
+    _pages_door,
+)
 
 
 def build_app(
@@ -71,7 +93,7 @@ def build_app(
     )
     app.state.house = house
     app.state.failed = None
-    for part in (_api, _api_jobs, _pages, _pages_steps, _pages_asking, _pages_door):
+    for part in _ROUTES:
         app.include_router(part.router)
     app.mount("/static", StaticFiles(directory=str(files("mahrem.web").joinpath("static"))), name="static")
     app.add_exception_handler(MahremError, _failed)

@@ -30,11 +30,11 @@ def main() -> int:
     """Do the job that stdin names."""
     end_with_parent()
     order = JobOrder.from_line(sys.stdin.buffer.readline())
-    say = _quiet_stdout()
+    say = quiet_stdout()
     threading.Thread(target=_end_with_the_server, daemon=True).start()
     import polars  # noqa: F401, ICN001 - loaded under a limit that it meets at once, it waits for threads for ever
 
-    _limit(order.limits)
+    limit(order.limits)
     try:
         from mahrem.errors import labels_spelled
         from mahrem.web._fields import label_of
@@ -48,18 +48,17 @@ def main() -> int:
             result = perform(order, lambda stage: say({"stage": stage.as_dict()}))
         _write(order.place, result, _privacy_warnings(heard))
     except BaseException as error:  # noqa: BLE001 - also panics of the readers, which are not Exceptions
-        from mahrem.web._errors import refusal_of
-
-        say(
-            {
-                "error": _called_as_sent(
-                    refusal_of(MemoryError() if _is_memory(error) else error).record, order
-                )
-            }
-        )
+        say({"error": refusal_record(error, order)})
         return 1
     say({"done": True})
     return 0
+
+
+def refusal_record(error: BaseException, order: JobOrder) -> Json:
+    """Give an error as the server hears it."""
+    from mahrem.web._errors import refusal_of
+
+    return _called_as_sent(refusal_of(MemoryError() if _is_memory(error) else error).record, order)
 
 
 def _called_as_sent(record: Json, order: JobOrder) -> Json:
@@ -71,7 +70,7 @@ def _called_as_sent(record: Json, order: JobOrder) -> Json:
     }
 
 
-def _quiet_stdout() -> Callable[[Json], None]:
+def quiet_stdout() -> Callable[[Json], None]:
     """Keep the pipe for ourselves; whatever else is printed goes nowhere."""
     pipe = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -99,7 +98,8 @@ def _end_with_the_server() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _limit(limits: JobLimits) -> None:
+def limit(limits: JobLimits) -> None:
+    """Keep this process within limits, and behind others."""
     os.umask(0o077)
     with contextlib.suppress(OSError):
         os.nice(NICENESS)
@@ -108,6 +108,9 @@ def _limit(limits: JobLimits) -> None:
     most = limits.memory if hard == resource.RLIM_INFINITY else min(limits.memory, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if limits.disk is not None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing fails then, and says so
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limits.disk, limits.disk))
     cores = os.cpu_count() or 1
     ceiling = int(limits.seconds * cores) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (ceiling, ceiling + 5))

@@ -62,9 +62,10 @@ class ColumnLine:
     unique_share: float
     suggested_role: str
     reason: str
-    role: str
+    role: str  # nothing while somebody has to decide
     fields: Sequence[FormField]
     has_hierarchy: bool
+    portrait: Mapping[str, Any] | None  # shares of people by ranges or values
 
 
 @dataclass(frozen=True, kw_only=True)

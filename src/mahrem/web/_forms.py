@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -21,6 +22,7 @@ from mahrem.web._needs import needs_table
 from mahrem.web._plan import check_methods
 from mahrem.web._release_bodies import (
     DECLARED,
+    ColumnChoice,
     Columns,
     Promises,
     ReadingChoice,
@@ -44,13 +46,21 @@ def problem_in(errors: list[Any]) -> Refused:
     )
 
 
-def read_columns(project: Project, form: FormData) -> Columns:
-    """Read what was decided about columns; fields are numbered like the columns."""
+def read_columns(project: Project, form: FormData, *, undecided: str | None = None) -> Columns:
+    """Read what was decided about columns; fields are numbered like the columns.
+
+    Args:
+        project: The project whose columns they are.
+        form: What was sent.
+        undecided: The role of columns whose field is empty; without one they are refused.
+    """
     chosen: dict[str, Any] = {}
     before = {} if project.choices is None else project.choices.columns
     for number, facts in enumerate(needs_table(project)["columns"]):
         name = facts["name"]
-        role = _texts(form, f"role-{number}").get(f"role-{number}", "drop")
+        role = str(form.get(f"role-{number}", "drop")) or undecided
+        if role is None:
+            raise Refused(422, "undecided", column=name)
         if role == "drop":
             continue
         own = before[name].promises if name in before and role == "sensitive" else {}
@@ -59,6 +69,19 @@ def read_columns(project: Project, form: FormData) -> Columns:
             key: _read(settings_of_column()[key], text, name) for key, text in typed.items() if text
         }
     return _body(Columns, {"columns": chosen, "subject": _texts(form, "subject").get("subject")})
+
+
+def read_some(project: Project, form: FormData, keys: Sequence[str]) -> Columns:
+    """Read some settings of single columns; what a form does not have stays as it was."""
+    before = project.choices or Columns(columns={})
+    chosen = {name: choice.model_dump() for name, choice in before.columns.items()}
+    for number, facts in enumerate(needs_table(project)["columns"]):
+        for key in keys:
+            if facts["name"] in chosen and f"{key}-{number}" in form:
+                text = str(form[f"{key}-{number}"]).strip()
+                known = settings_of_column()[key]
+                chosen[facts["name"]][key] = _read(known, text, facts["name"]) if text else None
+    return _body(Columns, {"columns": chosen, "subject": before.subject})
 
 
 def read_reading(form: FormData) -> ReadingChoice:
@@ -114,7 +137,7 @@ def read_own(project: Project, form: FormData) -> Columns:
             continue
         kept = {key: value for key, value in choice.promises.items() if key not in typed}
         own = {key: _read(model_settings()[key], text) for key, text in typed.items() if text}
-        chosen[facts["name"]] = choice.model_copy(update={"promises": {**kept, **own}})
+        chosen[facts["name"]] = _body(ColumnChoice, {**choice.model_dump(), "promises": {**kept, **own}})
     return Columns(columns=chosen, subject=None if project.choices is None else project.choices.subject)
 
 

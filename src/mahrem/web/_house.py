@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +14,9 @@ from fastapi import Path as PathPart
 from fastapi.security import HTTPBearer
 
 from mahrem.table import FORMATS
+from mahrem.web._candidates import CandidateStore
 from mahrem.web._errors import Refused
-from mahrem.web._models import Job, Project, SourceFacts
+from mahrem.web._models import Decision, Job, Project, SourceFacts
 from mahrem.web._needs import needs_source, needs_table
 from mahrem.web._orders import JobRequest, Json
 from mahrem.web._plan import check_choices, decisions_of, settings_of
@@ -26,6 +28,7 @@ from mahrem.web._settings import ServeSettings
 from mahrem.web._sources import mark_of
 from mahrem.web._store import ProjectStore, now_words
 
+_REMEMBERED = 20  # decisions that can be taken back
 # What may be downloaded from a release, and as what.
 FILES = {
     **{f"data.{name}": known.media for name, known in FORMATS.items()},
@@ -48,14 +51,26 @@ class House:
     sessions: Sessions
     starting: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
+    @cached_property
+    def candidates(self) -> CandidateStore:
+        """What was tried in the explorer."""
+        return CandidateStore(self.store)
+
+    def largest_upload(self) -> int:
+        """Give the bytes of the largest file that may be sent now: by its limit, and by the room there is."""
+        return min(self.settings.max_upload, self.store.refuse_full(self.settings.disk))
+
     def open_source(self, project: str, source: SourceFacts) -> Job:
         """Give a project another table and have it looked at."""
+        self.candidates.clear(project)
         self.store.update(
             project,
             source=source,
             name=source.label,
             demo=source.kind == "demo",
+            settled=source.kind == "demo",
             removed=None,
+            before=[],
             profile=None,
             problem=None,
             hierarchies={},
@@ -64,6 +79,7 @@ class House:
 
     def look_again(self, project: str) -> Job:
         """Have the table looked at; an earlier look that has not ended is stopped."""
+        self.runner.warm.end(project)
         for job in self.queue.active(project):
             if job.verb == "inspect":
                 self.runner.cancel(job.id)
@@ -157,7 +173,17 @@ class House:
         """Keep choices after they were judged together with all others."""
         after = project.model_copy(update=changes)
         check_choices(after, after.choices or Columns(columns={}), after.promises or Promises())
-        return self.store.update(project.id, **changes)
+        then = Decision(choices=project.choices, promises=project.promises, settled=project.settled)
+        return self.store.update(project.id, **changes, before=[*project.before, then][-_REMEMBERED:])
+
+    def undo(self, project: Project) -> Project:
+        """Go back to what was decided before."""
+        if not project.before:
+            raise Refused(409, "nothing_before")
+        *earlier, last = project.before
+        return self.store.update(
+            project.id, choices=last.choices, promises=last.promises, settled=last.settled, before=earlier
+        )
 
     def forget(self, project: str) -> Project:
         """Remove the raw data of a project now."""

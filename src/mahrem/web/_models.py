@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from mahrem.web._release_bodies import Columns, Promises, ReadingChoice
 
 Verb = Literal[
-    "inspect", "anonymize", "compare", "audit", "attack", "estimate", "hierarchy", "ledger", "query"
+    "inspect", "anonymize", "compare", "audit", "attack", "estimate", "hierarchy", "ledger", "query", "trial"
 ]
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 
@@ -38,6 +38,14 @@ class SourceFacts(BaseModel):
     seen: str = ""  # a file below a declared folder: which one it was when it was looked at
 
 
+class Decision(BaseModel):
+    """What was decided at some time."""
+
+    choices: Columns | None
+    promises: Promises | None
+    settled: bool
+
+
 class Project(BaseModel):
     """A table and all that was decided about it."""
 
@@ -52,9 +60,13 @@ class Project(BaseModel):
     profile: dict[str, Any] | None = None  # what inspect found
     problem: ErrorDetail | None = None  # why it could not be read
     choices: Columns | None = None
+    settled: bool = False  # whether a person decided about the columns; suggestions are none
     promises: Promises | None = None
     hierarchies: dict[str, str] = Field(default_factory=dict)  # column -> file in the project's folder
     jobs: dict[str, str] = Field(default_factory=dict)  # verb -> the job whose result counts
+    before: list[Decision] = Field(
+        default_factory=list, description="What was decided before, the last one last"
+    )
     decided: dict[str, str] = Field(default_factory=dict)  # verb -> a hash of what was decided for that job
 
 
@@ -72,4 +84,6 @@ class Job(BaseModel):
     started: float | None = None
     finished: float | None = None
     seconds: float | None = Field(default=None, description="How long it ran, or has been running")
+    share: float | None = Field(default=None, description="How much of it is done, where that can be told")
+    left: float | None = Field(default=None, description="About how many seconds are left")
     error: ErrorDetail | None = None

@@ -27,3 +27,12 @@ def needs_table(project: Project) -> Mapping[str, Any]:
             "Wait until it was read, or say how it is to be read.",
         )
     return project.profile
+
+
+def needs_decisions(project: Project) -> None:
+    """Refuse to publish columns as they are that nobody decided about."""
+    if project.settled or project.choices is None:
+        return
+    plain = [name for name, choice in project.choices.columns.items() if choice.role == "insensitive"]
+    if plain:
+        raise Refused(409, "undecided", column=plain[0])

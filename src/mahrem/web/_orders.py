@@ -41,6 +41,7 @@ class JobLimits:
     columns: int
     memory: int
     seconds: float
+    disk: int | None = None  # bytes of the largest file it may write
 
 
 @dataclass(frozen=True, kw_only=True)

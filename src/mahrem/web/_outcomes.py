@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from mahrem.web._candidates import CandidateStore
 from mahrem.web._errors import not_found
 from mahrem.web._models import Job, Project
 from mahrem.web._orders import JobRequest, Json
@@ -25,6 +26,10 @@ def result_of(store: ProjectStore, project: str, job: str) -> Json:
 def take_in(store: ProjectStore, job: Job, request: JobRequest) -> None:
     """Note in a project what a job that went well found."""
     result = result_of(store, job.project, job.id)
+    if job.verb == "trial":  # it is about a candidate, not about what the project decides
+        known = str(request.arguments["candidate"])
+        CandidateStore(store).change(job.project, known, trial=result["trial"], job=None)
+        return
 
     def changed(project: Project) -> Project:
         changes: dict[str, object] = {

@@ -40,8 +40,9 @@ def projects(house: HouseDep) -> HTMLResponse:
 async def upload(house: HouseDep, request: Request) -> Response:
     """Take a file from a form."""
     try:
+        most = await run_in_threadpool(house.largest_upload)
         project, facts, _ = await receive_form(
-            request, lambda name: house.store.create(name).id, house.store, house.settings.max_upload
+            request, lambda name: house.store.create(name).id, house.store, most
         )
     except MahremError as error:
         return await run_in_threadpool(again, views.projects_page, error, house)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.responses import HTMLResponse, Response
 from pydantic import ValidationError
 
 from mahrem.errors import MahremError
@@ -23,12 +23,10 @@ from mahrem.web._api_jobs import (
     remove_tree,
 )
 from mahrem.web._bodies import HierarchyTree
-from mahrem.web._errors import Refused, not_found
+from mahrem.web._errors import Refused
 from mahrem.web._forms import read_ledger_wish, read_question, read_seen, read_way
-from mahrem.web._house import House, HouseDep, JobId, ProjectDep, ProjectId
-from mahrem.web._language import LOOK
+from mahrem.web._house import House, HouseDep, ProjectDep
 from mahrem.web._models import ErrorDetail, Project
-from mahrem.words import Note, load_catalogue
 
 router = APIRouter(include_in_schema=False)
 
@@ -102,15 +100,3 @@ def ask(house: HouseDep, project: ProjectDep, form: FormDep) -> Response:
     except MahremError as error:
         return again(_queries, error, house, project)
     return to(f"/projects/{project.id}/queries")
-
-
-@router.get("/projects/{project}/jobs/{job}")
-def follow(house: HouseDep, project: ProjectId, job: JobId) -> JSONResponse:
-    """Say how a job stands, in the words of the page."""
-    running = house.queue.get(job)
-    if running.project != project:
-        raise not_found("job")
-    texts = load_catalogue(LOOK.get().language)
-    stage = texts.tell(Note.read(running.stage_note, running.stage))
-    seconds = texts.number(round(running.seconds or 0.0, 1), 1)
-    return JSONResponse({"state": running.state, "stage": stage, "seconds": seconds})

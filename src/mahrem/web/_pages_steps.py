@@ -17,6 +17,7 @@ from mahrem.web._guard import PICTURE_POLICY, REPORT_POLICY
 from mahrem.web._house import House, HouseDep, JobId, ProjectDep, ProjectId
 from mahrem.web._language import LOOK
 from mahrem.web._models import Project
+from mahrem.web._needs import needs_decisions
 
 router = APIRouter(include_in_schema=False)
 
@@ -53,7 +54,13 @@ for _step in _PAGES:
 @router.post("/projects/{project}/columns")
 def decide_columns(house: HouseDep, project: ProjectDep, form: FormDep) -> Response:
     """Keep the roles."""
-    return _decide(house, project, "columns", "promises", lambda: {"choices": read_columns(project, form)})
+    return _decide(
+        house,
+        project,
+        "columns",
+        "promises",
+        lambda: {"choices": read_columns(project, form), "settled": True},
+    )
 
 
 @router.post("/projects/{project}/promises")
@@ -106,6 +113,8 @@ def start(house: HouseDep, project: ProjectDep, verb: str, form: FormDep) -> Res
     step = _STEP_OF_VERB[verb]
 
     def act() -> None:
+        if verb == "anonymize":
+            needs_decisions(project)
         house.start(project, verb, read_sweep(form) if verb == "compare" else None)
 
     return attempt(act, f"/projects/{project.id}/{step}", _PAGES[step], house, project)

@@ -68,11 +68,27 @@ def _key_of(folder: Path) -> Path:
 
 def check_choices(project: Project, choices: Columns, promises: Promises) -> None:
     """Refuse choices that no release could be made with, by the same rules as a policy."""
-    from mahrem.release import Policy
+    from mahrem.release.decisions import Policy
 
     names = [column["name"] for column in needs_table(project)["columns"]]
     check.columns_exist([*choices.columns, *([choices.subject] if choices.subject else [])], names)
     Policy.of(_settings(choices, promises))
+
+
+def policy_text(project: Project) -> str:
+    """Write what is decided as a policy file: what a release would say of it, and how the file is read."""
+    import tomli_w
+
+    from mahrem.release.decisions import Policy
+
+    needs_table(project)
+    said = {
+        name: value for name, value in project.reading.model_dump().items() if value not in (None, [], {})
+    }
+    settings = _settings(project.choices or Columns(columns={}), project.promises or Promises())
+    return tomli_w.dumps(
+        Policy.of({**said, **{k: v for k, v in settings.items() if k not in DECLARED}}).public()
+    )
 
 
 def check_methods(names: Iterable[str]) -> None:

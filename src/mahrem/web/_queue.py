@@ -32,6 +32,7 @@ def interruption() -> JobEnd:
     return JobEnd("interrupted", Refused(500, "interrupted"))
 
 
+_NEARLY = 0.97  # of a job that takes longer than the one before
 _COLUMNS = "id, project, verb, state, stage, stages, created, started, finished, error"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS jobs (
@@ -86,12 +87,30 @@ class JobQueue:
         jobs = self._many("id = ?", known)
         if not jobs:
             raise not_found("job")
-        return jobs[0]
+        return self._with_progress(jobs[0])
 
     def last(self, project: str, verb: str) -> Job | None:
         """Give the newest job of a kind, if there is one."""
         jobs = self._many("project = ? AND verb = ? ORDER BY created DESC LIMIT 1", project, verb)
-        return jobs[0] if jobs else None
+        return self._with_progress(jobs[0]) if jobs else None
+
+    def _with_progress(self, job: Job) -> Job:
+        """Say how far a running job is: by what it counts itself, else by how long the last one took."""
+        if job.state != "running" or not job.seconds:
+            return job
+        counted = job.stage_note.get("values", {})
+        if {"number", "all"} <= counted.keys():
+            share = (counted["number"] - 1) / max(counted["all"], 1)
+            left = job.seconds / share - job.seconds if share > 0 else None
+            return job.model_copy(update={"share": share, "left": left})
+        before = self._many(
+            "project = ? AND verb = ? AND state = 'done' ORDER BY created DESC LIMIT 1", job.project, job.verb
+        )
+        usual = before[0].seconds if before else None
+        if not usual or job.seconds > 2 * usual:  # whatever it was, this time it is another piece of work
+            return job
+        share = min(_NEARLY, job.seconds / usual)
+        return job.model_copy(update={"share": share, "left": max(usual - job.seconds, 0.0)})
 
     def of_project(self, project: str) -> list[Job]:
         """Give the jobs of a project, the newest first."""

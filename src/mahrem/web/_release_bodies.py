@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StringConstraints, create_model
 
 from mahrem.models import model_settings
-from mahrem.release import release_settings
+from mahrem.release.decisions import release_settings
 from mahrem.settings import Setting
 from mahrem.web._setting_bodies import Name, Strict, body_field, fits, setting_body, type_of
 

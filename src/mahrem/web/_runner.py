@@ -22,6 +22,7 @@ from mahrem.web._queue import JobEnd, JobQueue, interruption
 from mahrem.web._settings import ServeSettings
 from mahrem.web._sources import locate, refuse_another_table
 from mahrem.web._store import ProjectStore, now_words
+from mahrem.web._warm import WarmTables
 
 _LOG = logging.getLogger("mahrem.web")
 _GRACE = 3.0  # seconds between asking a process to end and ending it
@@ -39,6 +40,7 @@ class Runner:
 
     def __init__(self, settings: ServeSettings, store: ProjectStore, queue: JobQueue) -> None:
         self.settings, self.store, self.queue = settings, store, queue
+        self.warm = WarmTables(settings, store)
         self._wake = threading.Condition()
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._ended: dict[str, JobEnd] = {}  # jobs we end, and what they become
@@ -68,6 +70,7 @@ class Runner:
                 self._end(job_id, interruption())
             self._wake.notify_all()
         self._over.set()
+        self.warm.stop()
         for thread in self._threads:
             thread.join(_GRACE * 3)
 
@@ -94,7 +97,8 @@ class Runner:
         return self.queue.get(job_id)
 
     def cancel_all(self, project: str) -> None:
-        """Stop every job of a project and wait until none is running."""
+        """Stop every job of a project and wait until none is running; its table is kept ready no more."""
+        self.warm.end(project)
         for job in self.queue.active(project):
             self.cancel(job.id)
         deadline = time.monotonic() + _GRACE * 2
@@ -141,6 +145,7 @@ class Runner:
 
     def forget_old(self) -> None:
         """Remove raw data that nobody touched for too long."""
+        self.warm.end_idle()
         hours = f"{self.settings.keep_hours:g}"
         before, projects = time.time() - self.settings.keep_hours * 3600, self.store.list()
         self.store.forget_unread({project.id for project in projects}, before)
@@ -255,6 +260,7 @@ class Runner:
                 columns=settings.max_columns,
                 memory=settings.memory,
                 seconds=60 * settings.job_minutes,
+                disk=self.store.refuse_full(settings.disk),
             ),
         )
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mahrem.check import extra
@@ -58,7 +60,7 @@ def serve(
     except ImportError as error:
         raise _missing(error) from None
     with _listen(settings) as listening:
-        port = listening.getsockname()[1]
+        port = settings.port if settings.socket is not None else listening.getsockname()[1]
         scheme = "https" if settings.secure else "http"
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         home = f"{scheme}://{host}:{port}"
@@ -82,11 +84,15 @@ def serve(
                 **_tls(settings),
             )
         )
-        with (
-            suppress(KeyboardInterrupt),
-            listening.connections.watched(),
-        ):  # said again after everything has been stopped
-            server.run(sockets=[listening])
+        try:
+            with (
+                suppress(KeyboardInterrupt),
+                listening.connections.watched(),
+            ):  # said again after everything has been stopped
+                server.run(sockets=[listening])
+        finally:
+            if settings.socket is not None:
+                settings.socket.unlink(missing_ok=True)
         failed: Exception | None = app.app.state.failed  # type: ignore[attr-defined]
         if failed is not None:
             raise failed
@@ -99,7 +105,32 @@ def _tls(settings: ServeSettings) -> dict[str, Any]:
     return {"ssl_certfile": str(settings.certificate), "ssl_keyfile": str(settings.key)}
 
 
+def _listen_on_file(path: Path) -> ListeningSocket:
+    """Listen on a Unix socket that only this user can reach; another server's is never taken away."""
+    listening = ListeningSocket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listening.connections = Connections()
+    before = os.umask(0o177)
+    try:
+        if path.is_socket():
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
+                answers = asked.connect_ex(str(path)) == 0
+            if not answers:  # left behind by a server that was killed
+                path.unlink()
+        listening.bind(str(path))
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        raise InvalidParameter(
+            f"socket={path.name!r} cannot be used: {error.strerror or 'its path is too long'}"
+        ) from None
+    finally:
+        os.umask(before)
+    return listening
+
+
 def _listen(settings: ServeSettings) -> ListeningSocket:
+    if settings.socket is not None:
+        return _listen_on_file(settings.socket)
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = ListeningSocket(family, socket.SOCK_STREAM)
     listening.connections = Connections()
@@ -120,6 +151,8 @@ def _hosts(settings: ServeSettings, port: int) -> list[str]:
     names = [settings.host, *settings.names]
     if settings.host in {"127.0.0.1", "localhost"}:
         names += ["127.0.0.1", "localhost"]
+    if settings.socket is not None:  # whoever reaches it calls it as they like; most say localhost
+        return [*names, *(f"{name}:{port}" for name in names if ":" not in name)]
     written = [f"[{name}]" if ":" in name else name for name in names]
     usual = 443 if settings.secure else 80
     return [f"{name}:{port}" for name in written] + (written if port == usual else [])

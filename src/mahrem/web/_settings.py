@@ -52,6 +52,7 @@ class ServeSettings:
     masters: tuple[str, ...] = setting((), read=texts, **_MANY, spelling="--master", metavar="URL")
     port: int = setting(8321, read=whole.within(0, 65535), group="address", metavar="N")
     host: str = setting("127.0.0.1", read=text, group="address", metavar="ADDRESS")
+    socket: Path | None = setting(**_FILE)  # a Unix socket instead of a port
     names: tuple[str, ...] = setting((), read=texts, group="address", spelling="--name", metavar="HOST")
     certificate: Path | None = setting(**_FILE)
     key: Path | None = setting(**_FILE)
@@ -60,6 +61,7 @@ class ServeSettings:
     max_upload: int = setting(2 * 10**9, read=whole.within(1), typed=size, group="limits", metavar="SIZE")
     max_rows: int = setting(20_000_000, read=whole.within(1), group="limits", metavar="N")
     max_columns: int = setting(1000, read=whole.within(1), group="limits", metavar="N")
+    max_disk: int | None = setting(read=whole.within(1), typed=size, group="limits", metavar="SIZE")
     keep_hours: float = setting(24.0, read=number, group="limits", metavar="H")
     job_memory: int | None = setting(read=whole.within(1), typed=size, group="limits", metavar="SIZE")
     job_minutes: float = setting(60.0, read=number, group="limits", metavar="M")
@@ -77,6 +79,10 @@ class ServeSettings:
             raise InvalidParameter("database must be a URI like postgresql://user@host:5432/name")  # unshown
         if (self.certificate is None) != (self.key is None):
             raise InvalidParameter("certificate and key belong together: say both or none")
+        if self.socket is not None and (self.secure or self.host != "127.0.0.1"):
+            raise InvalidParameter(
+                "socket is for this machine alone; leave out host, certificate and key, or the socket"
+            )
         if not is_loopback(self.host) and (self.certificate is None or self.password_file is None):
             raise InvalidParameter(
                 f"host={self.host!r} can be reached by other machines; that needs --certificate, --key and "
@@ -87,6 +93,15 @@ class ServeSettings:
     def secure(self) -> bool:
         """Whether connections are encrypted."""
         return self.certificate is not None
+
+    @property
+    def disk(self) -> int:
+        """Bytes the state folder may hold; by default half of the disk it lies on."""
+        if self.max_disk is not None:
+            return self.max_disk
+        place = next(folder for folder in (self.state, *self.state.absolute().parents) if folder.exists())
+        found = os.statvfs(place)
+        return found.f_frsize * found.f_blocks // 2
 
     @property
     def memory(self) -> int:

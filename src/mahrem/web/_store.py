@@ -16,12 +16,13 @@ from typing import IO, Any
 
 from mahrem.errors import InvalidParameter, OutputFailed
 from mahrem.files import write_whole
-from mahrem.web._errors import not_found
+from mahrem.web._errors import Refused, not_found
 from mahrem.web._models import Project
 from mahrem.web._release_bodies import Columns
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _PROJECT = "project.json"
+CANDIDATES = "candidates.json"  # settings that were tried, with values many people share
 _SHOWN = 120  # characters of a name that are kept
 
 
@@ -54,6 +55,12 @@ class ProjectStore:
                 f"state={self.root.name!r} is in use by another mahrem serve; stop it or name another --state"
             ) from None
         return held
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Let nobody else change anything as long as the block lasts."""
+        with self._lock:
+            yield
 
     def close(self) -> None:
         """Let another server have the folder."""
@@ -115,7 +122,9 @@ class ProjectStore:
             folder = self.folder(project_id)
             choices = _without_orders(self.get(project_id).choices)
             _remove_raw(folder)
-            return self.update(project_id, source=None, choices=choices, hierarchies={}, removed=why)
+            return self.update(
+                project_id, source=None, choices=choices, before=[], hierarchies={}, removed=why
+            )
 
     def forget_unread(self, read: Container[str], before: float) -> None:
         """Remove what holds raw values where a project cannot be read and was written long ago."""
@@ -123,6 +132,13 @@ class ProjectStore:
             with suppress(OSError), self._lock:  # removed meanwhile
                 if folder.name not in read and (folder / _PROJECT).stat().st_mtime < before:
                     _remove_raw(folder)
+
+    def refuse_full(self, most: int) -> int:
+        """Give how many bytes may still be written, or refuse where there are none."""
+        used = sum(_sizes(self.root))
+        if used >= most:
+            raise Refused(413, "no_room", used=round(used / 1e6), most=round(most / 1e6))
+        return most - used
 
     @contextmanager
     def receiving(self, project_id: str) -> Iterator[IO[bytes]]:
@@ -161,6 +177,14 @@ class ProjectStore:
             path.unlink(missing_ok=True)
 
 
+def _sizes(folder: Path) -> Iterator[int]:
+    """Give the sizes of all files below a folder, as they lie on the disk."""
+    for here, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # removed meanwhile
+                yield (Path(here) / name).lstat().st_size
+
+
 def make_private(folder: Path) -> None:
     """Close a folder and all below it to everybody else."""
     folder.chmod(0o700)
@@ -181,7 +205,7 @@ def in_words(seconds: float) -> str:
 
 def _remove_raw(folder: Path) -> None:
     for path in folder.iterdir():
-        if path.name.startswith(("source", "upload-", "hierarchy-")):
+        if path.name == CANDIDATES or path.name.startswith(("source", "upload-", "hierarchy-")):
             path.unlink(missing_ok=True)
 
 

@@ -32,7 +32,7 @@ def render(page: object) -> str:
             look=look,
             t=texts,
             w=texts["page"],
-            plain=lambda value, setting="": _plain(texts, value, setting),
+            plain=lambda value, setting="": plain_words(texts, value, setting),
             name_of=lambda project: texts.say("page.projects.demo_name") if project.demo else project.name,
             say_error=lambda error: say_error(texts, error),
         )
@@ -63,7 +63,7 @@ def _environment() -> Environment:
     return environment
 
 
-def _plain(texts: Catalogue, value: Any, setting: str = "") -> str:
+def plain_words(texts: Catalogue, value: Any, setting: str = "") -> str:
     """Write any value for people; a choice of a setting in words."""
     if isinstance(value, bool):
         return texts.say("word.true" if value else "word.false")
@@ -71,10 +71,10 @@ def _plain(texts: Catalogue, value: Any, setting: str = "") -> str:
         return texts.number(value, 4)
     if isinstance(value, Mapping):
         return "; ".join(
-            f"{key}: {_plain(texts, entry, setting)}" if entry else key for key, entry in value.items()
+            f"{key}: {plain_words(texts, entry, setting)}" if entry else key for key, entry in value.items()
         )
     if isinstance(value, list | tuple):
-        return ", ".join(_plain(texts, entry, setting) for entry in value)
+        return ", ".join(plain_words(texts, entry, setting) for entry in value)
     return str(texts["page"]["choice"].get(setting, {}).get(str(value), value))
 
 

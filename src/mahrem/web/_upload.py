@@ -50,7 +50,7 @@ def too_large(most: int) -> Refused:
 async def receive_body(
     request: Request, store: ProjectStore, project: str, name: str, most: int
 ) -> SourceFacts:
-    """Take a file that is the whole body of a request."""
+    """Take a file that is the whole body of a request; ``most``: its bytes at most."""
     _refuse_early(request, most)
     with store.receiving(project) as file:
         sink = _Sink(file, most)

@@ -7,14 +7,17 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from mahrem.errors import InvalidInput
-from mahrem.release import ReadingSettings, mark_release, reading_from
+from mahrem.release.decisions import ReadingSettings, reading_from
+from mahrem.release.folders import mark_release
 from mahrem.web._drawn import draw
 from mahrem.web._errors import Refused
 from mahrem.web._orders import JobOrder, Json
+from mahrem.web._release_bodies import USUAL_K
 from mahrem.words import Note, Progress
 
 if TYPE_CHECKING:
-    from mahrem.table import Reading
+    from mahrem.pipeline import Inspection
+    from mahrem.table import Reading, Source
 
 
 def perform(order: JobOrder, progress: Progress) -> Json:
@@ -36,7 +39,23 @@ def _inspect(order: JobOrder, progress: Progress) -> Json:
     if opened.rows == 0:
         raise InvalidInput("the table has column names but no rows; a table to anonymise has some")
     progress(Note("stage.columns"))
-    return inspect(order.table, **order.reading).as_dict()
+    found = inspect(order.table, **order.reading)
+    return _with_portraits(found, opened)
+
+
+def _with_portraits(found: Inspection, opened: Source) -> Json:
+    """Draw the columns that do not name people."""
+    from mahrem.pipeline import portray
+    from mahrem.release.decisions import policy_from, reading_of
+    from mahrem.table import Role
+
+    drawn = [facts.name for facts in found.columns if facts.suggested_role is not Role.IDENTIFIER]
+    decimal = reading_of(policy_from(None, found.reading)).decimal
+    table = opened.take(list(dict.fromkeys([*drawn, *([found.subject] if found.subject else [])])))
+    portraits = portray(table, drawn, floor=USUAL_K, subject=found.subject, decimal=decimal)
+    facts = found.as_dict()
+    facts["columns"] = [{**one, "portrait": portraits.get(one["name"])} for one in facts["columns"]]
+    return facts
 
 
 def _plain_settings(order: JobOrder) -> Json:
@@ -82,7 +101,7 @@ def _compare(order: JobOrder, progress: Progress) -> Json:
 
 def _audit(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import audit
-    from mahrem.release import release_settings
+    from mahrem.release.decisions import release_settings
     from mahrem.report import Report
 
     known = release_settings()
@@ -157,6 +176,15 @@ def _query(order: JobOrder, progress: Progress) -> Json:
     return query(order.table, arguments.pop("question"), ledger=ledger, **arguments).as_dict()
 
 
+def _trial(order: JobOrder, progress: Progress) -> Json:
+    from mahrem.pipeline import Explorer
+
+    progress(Note("stage.reading"))
+    explorer = Explorer(order.table, most=None, **order.reading)
+    progress(Note("stage.trying", {"size": explorer.rows, "rows": explorer.rows}))
+    return {"trial": explorer.attempt(**order.request.settings).as_dict()}
+
+
 VERBS: Mapping[str, Callable[[JobOrder, Progress], Json]] = {
     "inspect": _inspect,
     "anonymize": _anonymize,
@@ -167,4 +195,5 @@ VERBS: Mapping[str, Callable[[JobOrder, Progress], Json]] = {
     "hierarchy": _hierarchy,
     "ledger": _ledger,
     "query": _query,
+    "trial": _trial,
 }

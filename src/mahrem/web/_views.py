@@ -37,6 +37,7 @@ from mahrem.web._plan import OWN_CLUSTER, decisions_of, settings_of
 from mahrem.web._release_bodies import (
     DECLARED,
     ROLES,
+    ColumnChoice,
     Columns,
     Promises,
     settings_of_column,
@@ -46,7 +47,7 @@ from mahrem.web._sources import database_label, list_files
 from mahrem.words import Note, load_catalogue
 
 _USUAL_KS = (3, 5, 10, 20)  # that a sweep tries, with the k that is wanted
-_STEPS = ("columns", "promises", "run", "result", "compare", "audit", "queries")
+_STEPS = ("columns", "promises", "explore", "run", "result", "compare", "audit", "queries")
 
 
 def shell_of(project: Project, current: str, message: ErrorDetail | None = None) -> Shell:
@@ -100,7 +101,8 @@ def columns_page(house: House, project: Project, message: ErrorDetail | None = N
                 },
                 suggested_role=facts["suggested_role"],
                 reason=words.tell(Note.read(facts.get("reason_note"), facts["reason"])),
-                role="drop" if choice is None else choice.role,
+                role=_role(project, choice),
+                portrait=facts.get("portrait"),
                 fields=[replace(field, name=f"{field.name}-{number}") for field in fields],
                 has_hierarchy=facts["name"] in project.hierarchies,
             )
@@ -116,6 +118,13 @@ def columns_page(house: House, project: Project, message: ErrorDetail | None = N
         roles=ROLES,
         reading=form_fields(settings_of_step("reading").values(), project.reading.model_dump(), texts),
     )
+
+
+def _role(project: Project, choice: ColumnChoice | None) -> str:
+    """Give the role of a column; that it is published as it is has to be decided by somebody."""
+    if choice is None:
+        return "drop"
+    return "" if choice.role == "insensitive" and not project.settled else choice.role
 
 
 def hierarchy_page(

@@ -99,11 +99,14 @@ def study(tmp_path_factory: pytest.TempPathFactory, missing_part: Callable[[str]
     return folder
 
 
+OWN_POLICIES = {"east": {**KEPT, "k": 30}}  # which its table cannot keep
+
+
 def node_of(study: Path, federation: Federation, name: str, table: pl.DataFrame, **more: Any) -> FlowerNode:
     key = read_private_key(study / "clients" / f"{name}.key")
     answerer, _ = federation.task.join(
         FederationMember(federation, key, table).owner(more.get("sum_secret")),
-        ClientSettings(policy=KEPT, **more),
+        ClientSettings(policy=OWN_POLICIES.get(name, KEPT), **more),
     )
     return FlowerNode(federation, key, answerer, _name=name)
 
@@ -217,10 +220,10 @@ def test_a_silos_policy_may_name_columns_that_are_not_learnt_from() -> None:
 
 
 def test_a_silo_whose_policy_fails_stays_to_say_so_and_is_left_out(study: Path) -> None:
-    found = learnt(study, PLAN, {**TABLES, "east": people(2, 5)})
+    found = learnt(study, PLAN, {**TABLES, "east": people(25, 5)})
     assert found.nodes == NAMES
     assert list(found.left_out) == ["east"]
-    assert "k-anonymity=3 cannot be reached" in found.left_out["east"]
+    assert "k-anonymity=30 cannot be reached" in found.left_out["east"]
     assert same(found.model, in_process(PLAN))
 
 
@@ -240,6 +243,16 @@ def test_a_federation_of_learning_comes_back_as_it_was(study: Path, tmp_path: Pa
         (tmp_path / "bad.toml").write_text(bad)
         with pytest.raises((InvalidInput, InvalidParameter)):
             read_schema(tmp_path / "bad.toml")
+
+
+@pytest.mark.parametrize("rows", [1, 2, 19])
+def test_a_table_of_few_rows_is_not_learnt_from_without_noise(study: Path, tmp_path: Path, rows: int) -> None:
+    """Of one row everything could be read off its update, also within a sum over three clients."""
+    TABLES["north"].head(rows).write_csv(tmp_path / "few.csv")
+    key = study / "clients" / "north.key"
+    kept = ClientSettings(patience=0.01, despite=("narrow", "range", "label"))
+    with pytest.raises(InvalidInput, match=f"rows={rows}: updates of fewer than 20 rows give rows away"):
+        join_federation(study / "federation.toml", tmp_path / "few.csv", key, kept)
 
 
 @pytest.mark.parametrize(
@@ -399,7 +412,7 @@ def test_a_clock_that_is_wrong_is_said_and_messages_are_dated_by_the_servers(stu
     for ahead in (0, 3, -200):
         told(clock, ahead)
         clock.refuse()
-    for ahead, which in ((90, "ahead of"), (-4000, "behind")):
+    for ahead, which in ((86_400, "ahead of"), (-86_400, "behind"), (90, "ahead of"), (-4000, "behind")):
         told(clock, ahead)
         with pytest.raises(InvalidInput, match=f"seconds {which} the server's, which refuses"):
             clock.refuse()
@@ -445,7 +458,7 @@ def test_three_processes_learn_together_and_a_killed_run_and_server_go_on(
     processes.served()
     processes.start_other_version("old", "0.0.1")
     federation = processes.federation
-    with Answering(node_of(folder, federation, "east", people(2, 5))):  # smaller than k
+    with Answering(node_of(folder, federation, "east", people(25, 5))):  # fewer than its k
         wait = ["--wait", PATIENCE, "--clients", 5]
         code = _run(["federate", "run", *map(str, [folder, "--resume", run, *wait, "--json"])])
     out, err = capsys.readouterr()
@@ -455,7 +468,7 @@ def test_three_processes_learn_together_and_a_killed_run_and_server_go_on(
     assert said["superlink"] == "finished:completed"
     assert said["state"] == "finished"
     assert said["clients"] == list(NAMES)
-    assert "k-anonymity=3 cannot be reached" in said["left_out"]["east"]
+    assert "k-anonymity=30 cannot be reached" in said["left_out"]["east"]
     assert "0.0.1 on the other side; install the same version" in said["left_out"]["old"]
     assert "mahrem=0.0.1 runs here and" in processes.log("old").read_text()
     assert said["privacy"] == {"silos": 3, "anonymised": 3, "all_hold": True, "rows": 450}

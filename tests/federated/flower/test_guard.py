@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from federation_processes import Wire, load_flower
-from mahrem.errors import InvalidInput, OutputFailed
+from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated.flower import Federation, FlowerGrid, FlowerNode, init_federation, join_federation
 from mahrem.federated.flower._guard import ClientGuard
 from mahrem.federated.flower._member import FederationMember
@@ -22,7 +22,7 @@ from mahrem.federated.flower._review import describe_federation
 from mahrem.federated.rules import RulesPlan, RulesSchema
 from mahrem.federated.runs import ClientSettings, RulesTask, WeightsTask
 from mahrem.federated.weights import LearningPlan, propose_schema
-from mahrem.federated.wire import Message
+from mahrem.federated.wire import Failure, Message
 from mahrem.federated.wire._certificates import read_private_key
 from silo_learning import people
 
@@ -176,6 +176,66 @@ def test_another_plan_than_the_one_that_was_agreed_to_is_refused(study: Path) ->
         guard.refuse_unapproved()
 
 
+def test_an_old_approval_that_was_made_to_name_another_plan_counts_for_nothing(study: Path) -> None:
+    guard = guard_of(study, "north")
+    guard.approve()
+    changed = replace(guard.federation, task=RulesTask(SCHEMA, RulesPlan(support=0.01, least_clients=2)))
+    approvals = guard.folder / "approvals.jsonl"
+    (line,) = lines(approvals)
+    approvals.write_text(json.dumps({**line, "federation": changed.fingerprint()}) + "\n")
+    with pytest.raises(InvalidInput, match="agree: review=True"):
+        guard_of(study, "north", changed).refuse_unapproved()
+
+
+def test_a_federation_of_fewer_that_swaps_class_and_column_is_refused_too(study: Path) -> None:
+    learnt(study)
+    two = study.parent / "two"
+    keys = {name: study / "clients" / f"{name}.pub" for name in NAMES[:2]}
+    init_federation(two, RulesTask(RulesSchema(columns=("y", "b"), target="a")), keys)
+    (two / "clients").symlink_to(study / "clients")
+    with pytest.raises(Exception, match="has to agree to these members"):
+        learnt(two, NAMES[:2])
+
+
+def joined(study: Path, cuts: Sequence[float], **settings: Any) -> Any:
+    """Join a federation that cuts ages there, up to the server, which is not there."""
+    folder = study.parent / f"cut-{'-'.join(map(str, cuts))}-{len(settings)}"
+    schema = RulesSchema(columns=("age", "b"), target="y", bins={"age": tuple(cuts)})
+    keys = {name: study / "clients" / f"{name}.pub" for name in NAMES}
+    if not folder.exists():
+        init_federation(folder, RulesTask(schema), keys)
+    table = study.parent / "ages.csv"
+    if not table.exists():
+        rng = np.random.default_rng(3)
+        cells = {"age": [*range(20, 80)] * 10, "b": rng.choice(["p", "q"], 600), "y": ["n", "y"] * 300}
+        pl.DataFrame(cells).vstack(pl.DataFrame({"age": [99], "b": ["p"], "y": ["y"]})).write_csv(table)
+    chosen = ClientSettings(patience=0.01, **settings)
+    return join_federation(folder / "federation.toml", table, study / "clients" / "north.key", chosen)
+
+
+def test_bins_drawn_around_one_person_are_refused_unless_the_owner_says_so(study: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"fewer than five people.*despite='few:age'"):
+        joined(study, (40.0, 95.0))
+    with pytest.raises(OutputFailed, match="not reached"):
+        joined(study, (40.0, 95.0), despite=("few:age",))
+
+
+def test_another_federation_that_cuts_elsewhere_is_refused_unless_the_owner_says_so(study: Path) -> None:
+    """Counts below 40 and below 41 tell by their difference who is forty."""
+    for _ in range(2):  # the same cuts again tell nothing new
+        with pytest.raises(OutputFailed, match="not reached"):
+            joined(study, (40.0,))
+    with pytest.raises(InvalidInput, match=r"people between the cuts.*despite='recut:age'"):
+        joined(study, (41.0,))
+    with pytest.raises(OutputFailed, match="not reached"):
+        joined(study, (41.0,), despite=("recut",))
+    guard = guard_of(study, "north")
+    assert stat.S_IMODE((guard.folder / "cuts.jsonl").stat().st_mode) == 0o600
+    (guard.folder / "cuts.jsonl").write_text("[]")
+    with pytest.raises(InvalidInput, match="mend it"):
+        joined(study, (41.0,))
+
+
 def test_one_key_is_used_by_one_process(study: Path) -> None:
     guard = guard_of(study, "north")
     let_go = guard.hold()
@@ -204,3 +264,81 @@ def test_what_a_plan_lets_out_is_said_in_words(
         describe_federation(replace(Federation.read(study / "federation.toml"), task=task), "north")
     )
     assert all(part in words for part in said)
+
+
+SUM = Message("sum-keys", "run", 1, {"sum": 1})
+BAD_SERVERS: dict[str, tuple[list[Message], str]] = {
+    "asks twice": ([SUM, SUM], "was begun already"),
+    "replays the sum of another run": (
+        [SUM, Message("sum-agree", "older", 1, {"sum": 1, "names": list(NAMES)})],
+        "not begun here",
+    ),
+    "drops the first step": ([Message("sum-masked", "run", 1, {"sum": 1, "names": []})], "not begun here"),
+    "asks for the end before the middle": (
+        [SUM, Message("sum-reveal", "run", 1, {"sum": 1, "words": b""})],
+        "",
+    ),
+    "gives a word before numbers": ([SUM, Message("sum-agree", "run", 1, {"sum": 1, "names": []})], ""),
+    "asks in the clear": ([Message("counts", "run", 1, {"columns": ["a", "b"]})], "hidden only"),
+    "asks for another column": (
+        [
+            Message(
+                "frequent",
+                "run",
+                1,
+                {"columns": ["a", "y"], "support": 0.2, "longest": 1, "by_rule": False, "most": None},
+            )
+        ],
+        "other columns than were agreed",
+    ),
+    "asks for rarer cells": (
+        [
+            Message(
+                "frequent",
+                "run",
+                1,
+                {"columns": ["a", "b"], "support": 0.001, "longest": 1, "by_rule": False, "most": None},
+            )
+        ],
+        "support below the agreed",
+    ),
+    "asks for weights": ([Message("train", "run", 1, {"weights": np.zeros(3, np.float32)})], "hidden only"),
+    "asks for something that is none": ([Message("../../etc/passwd", "run", 1, {})], "refused"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_SERVERS)
+def test_a_server_that_does_not_keep_to_the_protocol_is_refused_in_words_that_stand_in_the_log(
+    study: Path, name: str
+) -> None:
+    questions, why = BAD_SERVERS[name]
+    node = node_of(study, "north")
+    grid = FlowerGrid(node.federation, Wire({"north": node}), 1, 1)
+    for question in questions:
+        (said,) = grid.send({"north": question}).values()
+    assert isinstance(said, Failure)
+    assert why in said.reason
+    assert said.reason != "this client could not answer"
+    written = lines(guard_of(study, "north").log)[-1]
+    assert (written["answer"], written["kind"]) == ("refused", questions[-1].kind)
+    assert said.reason in written["why"]
+
+
+def test_a_federation_file_that_changed_between_review_and_run_is_not_answered(study: Path) -> None:
+    node = node_of(study, "north")
+    task = RulesTask(SCHEMA, RulesPlan(support=0.01, least_clients=2))
+    grid = FlowerGrid(replace(node.federation, task=task), Wire({"north": node}), 1, 1)
+    (said,) = grid.send({"north": SUM}).values()
+    assert isinstance(said, Failure)
+    assert "federation.toml differs from the server's in learning" in said.reason
+    written = lines(guard_of(study, "north").log)[-1]
+    assert "federation.toml of the server is another" in written["why"]
+
+
+@pytest.mark.parametrize("name", ["../../north", "/etc/north", "north\n", "..", "nor/th", ""])
+def test_names_of_clients_that_lead_elsewhere_are_refused(study: Path, name: str) -> None:
+    federation = Federation.read(study / "federation.toml")
+    key = federation.clients["north"]
+    others = {other: held for other, held in federation.clients.items() if other != "north"}
+    with pytest.raises(InvalidParameter):
+        replace(federation, clients={**others, name: key})

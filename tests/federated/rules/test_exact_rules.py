@@ -229,6 +229,10 @@ def with_forger(change: Callable[[Message], Message]) -> tuple[RulesResult, Rule
         (lambda n: np.where(np.arange(n.size) == n.size - 1, 10**6, n), "more rows than the table"),
         (lambda n: n - 10**6, "below 0"),
         (lambda n: n[:-1], "asked for"),
+        (lambda n: np.full(n.size, 2**62), "more rows than there are people"),  # sums would go round 64 bits
+        (lambda n: n.astype(np.float32), "no whole numbers"),
+        (lambda n: np.full(n.size, np.nan, np.float32), "no whole numbers"),
+        (lambda n: n[:, None], "no whole numbers"),
     ],
 )
 def test_forged_counts_are_refused_and_the_others_go_on(
@@ -373,6 +377,8 @@ def forged_frequent(**changes: Any) -> Callable[[Message], Message]:
         {"least": ...},
         {"classes": ...},
         {"places": np.array([99])},
+        {"sets": np.array([[0.0]], np.float32)},
+        {"sets": np.array([[np.nan]], np.float32)},
     ],
 )
 def test_first_answers_that_are_incomplete_or_impossible_are_refused(changes: dict[str, Any]) -> None:
@@ -387,6 +393,15 @@ def test_rules_that_cover_more_rows_than_there_are_are_refused() -> None:
 
     learnt, model = with_forger(forged)
     assert "more rows than all tables" in learnt.left_out["client02"]
+    assert learnt.model == model
+
+
+def test_covered_rows_that_go_round_64_bits_are_refused() -> None:
+    def forged(reply: Message) -> Message:
+        return reply if reply.kind != "cover" else reply.reply(numbers=reply.body["numbers"] + 2**62)
+
+    learnt, model = with_forger(forged)
+    assert "more rows than there are people" in learnt.left_out["client02"]
     assert learnt.model == model
 
 

@@ -60,7 +60,8 @@ def shown(column: str, change: Any) -> pl.DataFrame:
 @given(seed=st.integers(0, 1000), count=st.integers(40, 300))
 def test_a_table_whose_cells_were_all_agreed_on_passes(schema: Any, seed: int, count: int) -> None:
     found = check_table(rows(count, seed), schema)
-    assert found.passed
+    assert {code for code, _ in codes(found)} <= {"few"}  # bins may hold few people of a small table
+    assert check_table(rows(count, seed), schema, ["few"]).passed
     assert (found.rows, found.dropped) == (count, 0)
 
 

@@ -13,6 +13,8 @@ from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.sums import ClientKeys, MaskedClient, MaskedSum, SumHistory, SumTerms
 from mahrem.federated.wire import LocalGrid, Message
 
+ILL = frozenset({"ill"})
+
 
 def summed(folder: Path, names: str, run: str, **more: Any) -> Any:
     """Add up counts of clients that remember earlier runs, each in a file of its own."""
@@ -23,7 +25,9 @@ def summed(folder: Path, names: str, run: str, **more: Any) -> Any:
             plan=SumTerms(least_clients=2),
             keys=ClientKeys(
                 history=SumHistory(
-                    path=folder / f"{name}.jsonl", client=f"key of {name}", **{"about": "ill", **more}
+                    path=folder / f"{name}.jsonl",
+                    client=f"key of {name}",
+                    **{"about": frozenset({"ill"}), **more},
                 )
             ),
         )
@@ -53,7 +57,7 @@ def test_all_who_are_left_must_agree_to_fewer_members(tmp_path: Path) -> None:
 
 
 def test_the_owner_alone_is_told_what_subtraction_would_show(tmp_path: Path) -> None:
-    known = SumHistory(path=tmp_path / "sums", client="key", about="ill", held="70 rows", federation="f1")
+    known = SumHistory(path=tmp_path / "sums", client="key", about=ILL, held="70 rows", federation="f1")
     known.admit("monday", frozenset("abc"))
     with pytest.raises(InvalidInput) as refused:
         known.admit("tuesday", frozenset("ab"))
@@ -67,12 +71,12 @@ def test_the_same_table_is_known_again_under_another_key_and_other_questions_are
     tmp_path: Path,
 ) -> None:
     path, three, two = tmp_path / "sums", frozenset("abc"), frozenset("ab")
-    SumHistory(path=path, client="old", table="t", about="ill").admit("run", three)
+    SumHistory(path=path, client="old", table="t", about=ILL).admit("run", three)
     with pytest.raises(InvalidInput):
-        SumHistory(path=path, client="new", table="t", about="ill").admit("run", two)
-    SumHistory(path=path, client="new", table="t", about="age").admit("run", two)
-    SumHistory(path=path, client="new", table="other", about="ill").admit("run", two)
-    SumHistory(path=path, client="newer", about="ill").admit("run", two)
+        SumHistory(path=path, client="new", table="t", about=ILL).admit("run", two)
+    SumHistory(path=path, client="new", table="t", about=frozenset({"age"})).admit("run", two)
+    SumHistory(path=path, client="new", table="other", about=ILL).admit("run", two)
+    SumHistory(path=path, client="newer", about=ILL).admit("run", two)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -82,3 +86,12 @@ def test_what_cannot_be_read_cannot_be_held_against_a_new_run(tmp_path: Path) ->
         path.write_text(text)
         with pytest.raises(InvalidInput, match="mend it"):
             SumHistory(path=path, client="key").admit("run", frozenset("ab"))
+
+
+def test_counts_that_share_a_column_can_be_subtracted_whatever_the_class_is_called(tmp_path: Path) -> None:
+    """A server that makes what was a column the class, and the class a column, asks for the same counts."""
+    path, three, two = tmp_path / "sums", frozenset("abc"), frozenset("ab")
+    SumHistory(path=path, client="k", about=frozenset({"age", "ill"})).admit("run", three)
+    with pytest.raises(InvalidInput, match="has to agree"):
+        SumHistory(path=path, client="k", about=frozenset({"sex", "age"})).admit("run", two)
+    SumHistory(path=path, client="k", about=frozenset({"sex"})).admit("run", two)

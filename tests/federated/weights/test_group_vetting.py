@@ -19,6 +19,7 @@ from mahrem.federated.weights import (
     Backdoor,
     LearningPlan,
     Protections,
+    SharedModel,
     TrainingSilo,
     WeightsResult,
     learn_together,
@@ -89,7 +90,7 @@ def test_a_server_that_regroups_to_subtract_one_client_is_refused() -> None:
     parts = split_table(TRAINING[:200], "old", clients=6)
     clients = {name: TrainingSilo(name, part, SCHEMA, plan).for_grid() for name, part in parts.items()}
     adder, names = MaskedSum(), sorted(clients)
-    weights = np.zeros(plan.weights_in(SCHEMA.encoder.width, 2), np.float32)
+    weights = SharedModel.fresh(SCHEMA, plan).arrays["weights"]
 
     def asked(number: int, named: list[str]) -> Any:
         question = Message("train", "run", number, {"weights": weights, "round": number})

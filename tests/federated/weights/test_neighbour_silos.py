@@ -15,7 +15,8 @@ from mahrem.federated.networks import LayerStack, cross_entropy_slope
 from mahrem.federated.networks._private_training import clipped_gradients
 from mahrem.federated.shapes import LabelNoise, SplitPlan, UShapedClient, VerticalParty, VerticalPlan
 from mahrem.federated.wire import Message
-from odd_neighbours import COLUMNS, ODD, SOURCES, OddPair, draw_pair, made, usual_record
+from odd_cells import ODD_CELLS
+from odd_neighbours import COLUMNS, SOURCES, OddPair, draw_pair, made, usual_record
 from odd_silos import AGREED, BY_CLIENT, BY_ROW, PLAN, READINGS, SCHEMAS, refuse_more_than_one, silo
 
 
@@ -24,10 +25,16 @@ def tables(pair: OddPair, source: str, folder: Path) -> list[object] | None:
     return None if any(table is None for table in both) else both
 
 
-@pytest.mark.parametrize("source", SOURCES)
+# A silo is given a table as it is; how a file is to be read is said to a ledger.
+PLAIN = [name for name in SOURCES if name not in {"CSV, cp1252", "CSV without a header"}]
+
+
+@pytest.mark.parametrize("source", PLAIN)
 def test_a_record_changes_no_other_row_of_its_silo(source: str, tmp_path: Path) -> None:
     random, tried = Random(f"silos {source}"), 0
-    for _ in range(8):
+    for _ in range(60):  # some libraries write few of them
+        if tried == 4:
+            break
         pair = draw_pair(random)
         if (both := tables(pair, source, tmp_path)) is None:
             continue
@@ -37,11 +44,11 @@ def test_a_record_changes_no_other_row_of_its_silo(source: str, tmp_path: Path) 
     assert tried > 1
 
 
-@pytest.mark.parametrize("column", ODD)
+@pytest.mark.parametrize("column", ODD_CELLS)
 def test_every_odd_cell_is_a_cell_of_its_own(column: str, tmp_path: Path) -> None:
     people = [usual_record(Random(number)) for number in range(6)]
     tried = 0
-    for odd in ODD[column]:
+    for odd in ODD_CELLS[column]:
         strange = {**people[0], column: odd}
         pair = OddPair(f"{column}: {type(odd).__name__}", people, [*people, strange], "add-remove")
         if (both := tables(pair, "pandas", tmp_path)) is None:

@@ -12,6 +12,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.arrays.counting._boost import add_within_budgets
     from mahrem.arrays.counting._cell_sums import add_cells, count_cells
+    from mahrem.arrays.counting._equal_rows import number_equal
     from mahrem.arrays.counting._lattice import (
         Keys,
         Lift,
@@ -33,6 +34,7 @@ __all__ = [
     "class_figures",
     "count_cells",
     "nearest_finer",
+    "number_equal",
     "redraw_cells",
     "regroup",
     "round_weights",

@@ -12,6 +12,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._background import PopulationPriors, RuledOut
+    from mahrem.attacks.on_releases._company import Company
     from mahrem.attacks.on_releases._composition import Composition
     from mahrem.attacks.on_releases._downcoding import Downcoding
     from mahrem.attacks.on_releases._homogeneity import Homogeneity
@@ -28,6 +29,7 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "Company",
     "Composition",
     "Downcoding",
     "Homogeneity",

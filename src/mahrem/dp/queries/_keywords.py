@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 
 class QueryKeywords(TypedDict, total=False):
@@ -15,5 +15,5 @@ class QueryKeywords(TypedDict, total=False):
     """
 
     delta: float
-    mechanism: str | None
+    mechanism: Literal["laplace", "gaussian"] | None
     confidence: float

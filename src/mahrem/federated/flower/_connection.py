@@ -25,7 +25,7 @@ from mahrem.words import Note
 if TYPE_CHECKING:
     from httpx import Response
 
-TRIED = ("1.41",)  # versions of Flower that the tests were run with
+TRIED = ("1.41", "1.42")  # versions of Flower that the tests were run with
 OPERATOR = "x-mahrem-operator"  # header with the operator's token
 LATE, EARLY = 305, 5  # seconds by which a request may be dated before and after Flower's clock
 

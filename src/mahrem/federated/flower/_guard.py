@@ -14,10 +14,12 @@ from typing import Any
 from mahrem.errors import InvalidInput, spelled
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.flower._member import FederationMember
+from mahrem.federated.runs import CheckFinding, RulesTask
 from mahrem.federated.sums import SumHistory, append_private
 from mahrem.federated.wire import Message, digest_message, fingerprint, write_public
 from mahrem.files import state_folder
 
+APPROVED = b"mahrem-approved-1"
 Confirm = Callable[[Sequence[str]], bool]  # shown what was agreed, in words; says whether to take part
 
 
@@ -80,7 +82,7 @@ class ClientGuard:
     def approve(self) -> None:
         """Write down that the owner agrees to this federation, signed."""
         name = self.federation.fingerprint()
-        signed = self.member.sign(b"mahrem-approved-1")
+        signed = self.member.sign(APPROVED)
         line = {"time": _now(), "client": self.client, "federation": name, "signed": signed.hex()}
         append_private(self.folder / "approvals.jsonl", line)
 
@@ -88,17 +90,22 @@ class ClientGuard:
         """Refuse a federation that is not the one its owner agreed to; before he ever did, any may be joined.
 
         Raises:
-            InvalidInput: If he agreed to others only.
+            InvalidInput: If he agreed to others only, or what says so was not signed with this key.
         """
         path = self.folder / "approvals.jsonl"
         try:
             lines = (
                 [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
             )
-            mine = [line["federation"] for line in lines if line["client"] == self.client]
+            mine = [line for line in lines if line["client"] == self.client]
+            agreed = any(
+                line["federation"] == self.federation.fingerprint()
+                and self.member.verify(self.member.name, APPROVED, bytes.fromhex(line["signed"]))
+                for line in mine
+            )
         except (OSError, ValueError, KeyError, TypeError):
             raise InvalidInput(f"file={path.name!r} of agreed plans cannot be read; mend it") from None
-        if mine and self.federation.fingerprint() not in mine:
+        if mine and not agreed:
             raise InvalidInput(
                 "federation: what it says is not what the owner of this key agreed to; look at it and agree: "
                 f"{spelled('review', value=True)}"
@@ -109,15 +116,41 @@ class ClientGuard:
         plan = self.federation.task.plan
         if not plan.hides or plan.private or plan.recount:
             return None
-        table = Path(source).resolve() if isinstance(source, str | Path) else None
         return SumHistory(
             path=self.folder / "sums.jsonl",
             client=self.client,
-            table="" if table is None else hashlib.sha256(str(table).encode()).hexdigest(),
-            about=self.federation.task.schema.target,
+            table=_table_name(source),
+            about=_spoken_of(self.federation),
             federation=self.federation.fingerprint(),
             agreed=agreed,
         )
+
+    def recuts(self, source: object) -> tuple[CheckFinding, ...]:
+        """Find columns that an earlier federation cut elsewhere: counts of both can be subtracted.
+
+        Raises:
+            InvalidInput: If what is remembered cannot be read.
+        """
+        path, cuts, table = self.folder / "cuts.jsonl", _cuts(self.federation), _table_name(source)
+        try:
+            text = path.read_text("utf-8") if path.exists() else ""
+            before = [
+                (name, tuple(map(float, places)))
+                for line in map(json.loads, text.splitlines())
+                if line["client"] == self.client or line["table"] == table != ""
+                for name, places in line["cuts"].items()
+            ]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            raise InvalidInput(f"file={path.name!r} of earlier cuts cannot be read; mend it") from None
+        moved = {name for name, places in before if name in cuts and cuts[name] != places}
+        return tuple(CheckFinding(code="recut", column=name) for name in cuts if name in moved)
+
+    def keep_cuts(self, source: object) -> None:
+        """Remember where columns are cut, before anything is counted."""
+        cuts = _cuts(self.federation)
+        if cuts:
+            known = {"client": self.client, "table": _table_name(source)}
+            append_private(self.folder / "cuts.jsonl", {"time": _now(), **known, "cuts": cuts})
 
     def note(self, message: Message | None, answer: Mapping[str, Any]) -> None:
         """Write down a question and what became of it.
@@ -140,6 +173,27 @@ class ClientGuard:
         append_private(
             self.log, {name: value for name, value in line.items() if value is not None}, durable=False
         )
+
+
+def _table_name(source: object) -> str:
+    """Name a table wherever it takes part; one that has no name is nobody's."""
+    if not isinstance(source, str | Path):
+        return ""
+    return hashlib.sha256(str(Path(source).resolve()).encode()).hexdigest()
+
+
+def _cuts(federation: Federation) -> dict[str, tuple[float, ...]]:
+    """Give where columns are cut whose parts are counted."""
+    task = federation.task
+    bins = task.schema.bins if isinstance(task, RulesTask) else {}
+    return {name: tuple(map(float, places)) for name, places in bins.items()}
+
+
+def _spoken_of(federation: Federation) -> frozenset[str]:
+    """Name the columns that sums of a federation speak of; a column of counts may be the class elsewhere."""
+    task = federation.task
+    counts = task.schema.columns if isinstance(task, RulesTask) else ()
+    return frozenset({*counts, task.schema.target})
 
 
 def _now() -> str:

@@ -73,10 +73,12 @@ def join_federation(
         history = guard.history(source, chosen.members)
         owner = member.owner(chosen.sum_secret, history)
         checked = federation.task.check(owner, chosen)
+        checked = replace(checked, findings=(*guard.recuts(source), *checked.findings))
         for finding in checked.findings:
             tell(Note("federation.of_client", {"client": member.name, "found": finding.describe()}))
         answerer, what = federation.task.join(owner, chosen)
         checked.refuse()  # last: what cannot take part at all says so first
+        guard.keep_cuts(source)
         if history is not None:
             history.held = what
         names = {"client": member.name, "what": what, "federation": federation.fingerprint()}

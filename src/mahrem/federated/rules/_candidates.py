@@ -14,18 +14,27 @@ from mahrem.types import Codes, Integers
 AHEAD = 2_000  # sets of larger sizes that are counted in the same round
 
 
-def check_sets(sets: Any, pairs: Sequence[tuple[int, str]], columns: int, longest: int) -> None:
-    """Refuse sets of items or columns that are not there, empty and too long ones, and one column twice."""
-    if sets.ndim != 2 or (sets.size and not -1 <= int(sets.min()) <= int(sets.max()) < len(pairs)):
+def check_sets(sets: Any, place: Integers, columns: int, longest: int) -> None:
+    """Refuse sets of items or columns that are not there, empty and too long ones, and one column twice.
+
+    Args:
+        sets: ``(m, width)`` numbers of items, -1 where a set is shorter.
+        place: ``(items,)`` the column of each item.
+        columns: How many columns there are.
+        longest: The most items of a set.
+    """
+    if sets.dtype.kind != "i" or place.dtype.kind != "i" or place.ndim != 1:
+        raise InvalidInput("sets or columns that are no whole numbers")
+    if sets.ndim != 2 or (sets.size and not -1 <= int(sets.min()) <= int(sets.max()) < len(place)):
         raise InvalidInput("sets name items that are not listed")
-    place = np.array([*(place for place, _ in pairs), -1], np.int64)
-    if not -1 <= int(place.min()) <= int(place.max()) < columns or (place[:-1] < 0).any():
+    if len(place) and not 0 <= int(place.min()) <= int(place.max()) < columns:
         raise InvalidInput("items name columns that are not there")
     if sets.shape[1] > longest or (sets.size and int(sets[:, 0].min()) < 0):
         raise InvalidInput("a set is empty or longer than was asked for")
-    ordered = np.sort(place[sets], axis=1) if sets.shape[1] > 1 else np.empty((0, 1), np.int64)
-    if ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any():
-        raise InvalidInput("a set names a column twice")
+    if sets.shape[1] > 1:
+        ordered = np.sort(np.append(place, -1)[sets], axis=1)
+        if ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any():
+            raise InvalidInput("a set names a column twice")
 
 
 def union(
@@ -36,6 +45,9 @@ def union(
     width = max((sets.shape[1] for sets, _ in parts), default=0)
     if width == 0:
         return np.empty((0, 0), np.int32)
+    if width == 1:  # single items: those that somebody named
+        named_by_all = {named[item] for sets, named in parts for item in sets.ravel().tolist()}
+        return np.array(sorted(map(number.__getitem__, named_by_all)), np.int32)[:, None]
     mapped = []
     for sets, named in parts:
         table = np.array([*(number[pair] for pair in named), -1], np.int32)

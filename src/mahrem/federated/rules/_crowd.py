@@ -73,9 +73,12 @@ class RulesCrowd:
             self.table.refuse_columns(named[0])
             self._named, self._chosen = named, self.table.chosen(self.bits, *named)
             self._asked = ()
-        asked = (kind, *(part.tobytes() for part in parts), parts[0].shape)
-        new, self._asked = asked != self._asked, asked
-        return new
+        kind_before, *before = self._asked or ("",)
+        same = kind == kind_before and all(
+            old is new or np.array_equal(old, new) for old, new in zip(before, parts, strict=True)
+        )
+        self._asked = (kind, *parts)
+        return not same
 
     def counts(self, body: Mapping[str, Any]) -> Integers:
         """Give ``(clients, sets + 1, classes)`` counts, those of all rows first."""
@@ -84,9 +87,10 @@ class RulesCrowd:
             sets = read_sets(body["sets"], len(bits.items))
             found = self._by_client(count_sets(bits, sets, ordered=True))
             known = number < len(body["classes"])
-            table = np.zeros((self.clients, len(sets) + 1, len(body["classes"])), np.int64)
+            table = np.zeros((self.clients, len(sets) + 1, len(body["classes"])), np.int32)
             table[:, 0, number[known]] = self.rows.T[:, known]
-            table[:, 1:, number[known]] = found[:, known].transpose(2, 0, 1)
+            for label in np.flatnonzero(known).tolist():
+                table[:, 1:, number[label]] = found[:, label].T
             self._found = table
         return np.asarray(self._found)
 

@@ -17,12 +17,13 @@ from mahrem.federated.rules._coverage import cover_together
 from mahrem.federated.sums import Adder, PlainSum
 from mahrem.federated.wire import Message, MessageGrid, ask_all
 from mahrem.learning.rules import CbaSettings, ClassRules, Items, RuleList, class_rules, cut_list, least_rows
-from mahrem.types import Integers
+from mahrem.types import Integers, Mask
 
 if TYPE_CHECKING:
     from mahrem.federated.rules._plan import RulesPlan
 
 Candidates: TypeAlias = Literal["levels", "partition"]
+LARGEST_COUNT = 1 << 33  # rows of one class; a sum of more could go round 64 bits and come out small
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +124,7 @@ class _Run:
             self.grid,
             self.nodes,
             self.question(kind, body),
-            lambda numbers: _fault(kind, numbers, length, classes, self.totals),
+            _Faults(kind, length, classes, self.totals),
         )
         lost = set(self.nodes) - set(summed.nodes)
         self.leave_out({node: summed.failures.get(node, "no answer in time") for node in lost})
@@ -144,22 +145,49 @@ class _Fewer(Exception):
     """A client was lost; what was counted with it is not what the others count."""
 
 
-def _fault(kind: str, numbers: Integers, length: int, classes: int, totals: Integers | None) -> str | None:
-    """Say what is wrong with counts: their number, a sign, or more rows than there are."""
-    if numbers.shape != (length,):
-        return f"numbers={numbers.size}: {length} were asked for"
-    if length and int(numbers.min()) < 0:
-        return "a count is below 0"
-    if kind == "counts":
-        table = numbers.reshape(-1, classes)
-        if (table.max(axis=0) > table[0]).any():
-            return "a set has more rows than the table"
-    elif totals is not None:
-        rules = (length - classes) // (classes + 1)
-        covered = [int(numbers[rules + label :: classes].sum()) for label in range(classes)]
-        if (np.array(covered) > totals).any() or int(numbers[:rules].sum()) > int(totals.sum()):
-            return "rules cover more rows than all tables have"
-    return None
+@dataclass(frozen=True)
+class _Faults:
+    """What can be wrong with counts: their number, a sign, or more rows than there are."""
+
+    kind: str
+    length: int
+    classes: int
+    totals: Integers | None
+
+    def __call__(self, numbers: Integers) -> str | None:
+        return self.of_many(numbers[None])[0]
+
+    def of_many(self, numbers: Integers) -> list[str | None]:
+        """See :class:`FaultOfMany`."""
+        if numbers.shape[1:] != (self.length,):
+            return [f"numbers={numbers[0].size}: {self.length} were asked for"] * len(numbers)
+        found: list[str | None] = [None] * len(numbers)
+        for wrong, why in (
+            self._beyond(numbers),
+            ((numbers[:, : self.classes] > LARGEST_COUNT).any(axis=1), "more rows than there are people"),
+            (numbers.min(axis=1, initial=0) < 0, "a count is below 0"),
+        ):  # the last that is wrong is told
+            for client in np.flatnonzero(wrong).tolist():
+                found[client] = why
+        return found
+
+    def _beyond(self, numbers: Integers) -> tuple[Mask, str]:
+        """Say whose sets have more rows than the table, or whose rules cover more than all have."""
+        clients, classes = len(numbers), self.classes
+        if self.kind == "counts":
+            rows, beyond = numbers[:, :classes], np.zeros(clients, np.bool_)
+            for label in range(classes):  # a class at a time: long rows of numbers are compared quickly
+                beyond |= (numbers[:, classes + label :: classes] > rows[:, label, None]).any(axis=1)
+            return beyond, "a set has more rows than the table"
+        why = "rules cover more rows than all tables have"
+        if self.totals is None:
+            return np.zeros(clients, np.bool_), why
+        rules = (self.length - classes) // (classes + 1)
+        held = np.minimum(numbers.astype(np.int64), LARGEST_COUNT)  # so that no sum goes round 64 bits
+        covered = np.array([held[:, rules + label :: classes].sum(axis=1) for label in range(classes)]).T
+        right = held[:, :rules].sum(axis=1)
+        too_many = (covered > self.totals).any(axis=1) | (right > int(self.totals.sum()))
+        return np.asarray(too_many), why
 
 
 def learn_exact(
@@ -230,7 +258,8 @@ def _candidates(run: _Run) -> ItemMatrix:
             pairs = list(zip(sent["places"].tolist(), map(str, sent["cells"]), strict=True))
             sets, named = sent["sets"], set(map(str, sent["classes"]))
             omitted, own = int(sent["cut"]), int(sent["least"])
-            check_sets(sets, pairs, len(run.columns), 1 if levels else cba.longest or len(run.columns))
+            longest = 1 if levels else cba.longest or len(run.columns)
+            check_sets(sets, sent["places"], len(run.columns), longest)
         except (KeyError, ValueError, TypeError, AttributeError, InvalidInput):
             failures[node] = "frequent sets that cannot be read"
             continue

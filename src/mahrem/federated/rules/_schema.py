@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from mahrem import check
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
-from mahrem.learning.rules import QuantileBins
+from mahrem.learning.rules import put_into_bins
 from mahrem.table import Reading
 from mahrem.table.cells import number_alone, text_alone
 
@@ -111,11 +112,9 @@ class RulesSchema:
         lost = sum(chosen[name].null_count() - frame[name].null_count() for name in self.bins)
         if lost and not reading.by_cell:
             raise InvalidInput("a column that is cut into bins holds cells that are no numbers")
-        binned = QuantileBins(columns=tuple(self.bins))
-        binned.cuts_ = {
-            name: pl.Series(cuts, dtype=pl.Float64).to_numpy() for name, cuts in self.bins.items()
-        }
-        return binned.transform(chosen)
+        return chosen.with_columns(
+            put_into_bins(chosen[name], np.asarray(cuts, np.float64)) for name, cuts in self.bins.items()
+        )
 
 
 def _plain(text: pl.Expr) -> pl.Expr:

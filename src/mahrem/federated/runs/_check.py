@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
-from mahrem.federated.rules import RulesSchema
+from mahrem.federated.rules import FEW_PEOPLE, RulesSchema
 from mahrem.federated.weights import SharedSchema
 from mahrem.federated.wire import Answerer, Message
 from mahrem.learning.classifiers import DeclaredNumbers, DeclaredWords
@@ -36,6 +36,8 @@ FAULTS = (
     "range",
     "narrow",
     "numbers",
+    "few",
+    "recut",
     "empty",
 )
 NOTES = ("outside", "unlabelled", "constant", "absent", "open")
@@ -183,7 +185,7 @@ def check_table(
 
     Guarantees:
         - No cell of the table is in what is found; agreed values are.
-        - A table all of whose cells were agreed on has no fault.
+        - A table all of whose cells were agreed on has no fault but bins that hold few of its people.
 
     Example:
         >>> sex = DeclaredWords(values=("Female", "Male"))
@@ -199,6 +201,8 @@ def check_table(
         else:
             findings.append(CheckFinding(code="missing", column=name))
     dropped = 0
+    if not labelled:  # new rows are asked about, nothing is counted in them
+        findings = [finding for finding in findings if finding.code != "few"]
     if labelled:
         classes = schema.classes if isinstance(schema, SharedSchema) else schema.values.get(schema.target, ())
         found, dropped = _labels(frame, schema.target, classes)
@@ -223,6 +227,7 @@ def _column(series: pl.Series, schema: Schema) -> Iterator[CheckFinding]:
         yield from _words(series, (*known.values, *(() if tree is None else tree.labels[0])))
     elif isinstance(schema, RulesSchema) and series.name in schema.bins:
         yield from _numbers(series, None)
+        yield from _few(series, schema.bins[series.name])
     elif values is not None:
         yield from _words(series, values)
     else:
@@ -255,6 +260,22 @@ def _numbers(series: pl.Series, known: DeclaredNumbers | None) -> Iterator[Check
         yield CheckFinding(code="constant", column=series.name, rows=int(counts.sum()), values=1)
     elif share <= OUTSIDE and reach.max() - reach.min() < NARROW:
         yield CheckFinding(code="narrow", column=series.name, rows=int(counts.sum()))
+
+
+def _few(series: pl.Series, cuts: Sequence[float]) -> Iterator[CheckFinding]:
+    """Look for bins that hold a few people of this table alone: whoever drew them may be after these.
+
+    A count of few is not sent, but all other bins and the rows of the table tell it.
+    """
+    cells, counts = _distinct(series)
+    numbers = cells.cast(pl.Float64, strict=False).to_numpy()
+    known = np.isfinite(numbers)
+    place = np.searchsorted(np.asarray(cuts, np.float64), numbers[known], side="right")
+    held = np.bincount(place, weights=counts[known], minlength=len(cuts) + 1)
+    few = (held > 0) & (held < FEW_PEOPLE)
+    if few.any():
+        rows, values = int(held[few].sum()), int(few.sum())
+        yield CheckFinding(code="few", column=series.name, rows=rows, values=values)
 
 
 def _words(series: pl.Series, values: Iterable[str], code: str = "undeclared") -> Iterator[CheckFinding]:

@@ -24,6 +24,8 @@ from mahrem.words import Note
 if TYPE_CHECKING:
     from mahrem.dp import Ledger
 
+LEAST_ROWS = 20  # of fewer, an update without noise gives rows away, also in a sum over three clients
+
 
 @dataclass(frozen=True)
 class WeightsTask:
@@ -66,6 +68,11 @@ class WeightsTask:
         plan = self.with_network(settings.network).plan
         book, reading = self._ledger(owner, settings)
         frame = self.read_rows(owner.source, reading)
+        if not (plan.private or plan.kind.trees) and frame.height < LEAST_ROWS:
+            raise InvalidInput(
+                f"rows={frame.height}: updates of fewer than {LEAST_ROWS} rows give rows away, also under "
+                "masks; take part with more, or agree on noise"
+            )
         silo = TrainingSilo(
             owner.name,
             frame,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -14,6 +14,14 @@ from mahrem.federated.wire import Answerer, Message, MessageGrid, ask_all
 from mahrem.types import Integers
 
 Fault = Callable[[Integers], str | None]  # what is wrong with counts, if anything
+
+
+@runtime_checkable
+class FaultOfMany(Protocol):
+    """A fault that can be looked for in many clients' numbers at once."""
+
+    def of_many(self, numbers: Integers) -> list[str | None]:
+        """Say what is wrong with each of ``(clients, length)`` numbers, if anything."""
 
 
 @dataclass(frozen=True)
@@ -55,22 +63,32 @@ class PlainSum:
     def __call__(self, grid: MessageGrid, nodes: Sequence[str], question: Message, fault: Fault) -> SumResult:
         """See :class:`Adder`."""
         answers, failures = ask_all(grid, nodes, question)
-        total: Integers | None = None
+        total: Integers = np.zeros((), np.int64)
         kept: list[str] = []
-        for node, reply in answers.items():
-            numbers = reply.body.get("numbers")
-            if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu":
-                failures[node] = "no whole numbers in the answer"
-                continue
-            wrong = fault(numbers)
-            if wrong is not None:
-                failures[node] = wrong
-                continue
-            if total is None:
-                total = np.zeros(numbers.shape, np.int64)  # they travel narrow; their sum is wider
-            total += numbers
-            kept.append(node)
-        return SumResult(np.zeros((), np.int64) if total is None else total, tuple(kept), failures)
+        for nodes_of_size, numbers in _stacked(answers, failures):
+            wrong = fault.of_many(numbers) if isinstance(fault, FaultOfMany) else list(map(fault, numbers))
+            good = [why is None for why in wrong]
+            failures |= {node: why for node, why in zip(nodes_of_size, wrong, strict=True) if why is not None}
+            if any(good):
+                failures |= dict.fromkeys(kept, "another length than most clients sent")
+                kept = [node for node, fits in zip(nodes_of_size, good, strict=True) if fits]
+                total = (numbers if all(good) else numbers[good]).sum(axis=0, dtype=np.int64)
+        return SumResult(total, tuple(sorted(kept)), failures)
+
+
+def _stacked(
+    answers: Mapping[str, Message], failures: dict[str, str]
+) -> Iterator[tuple[list[str], Integers]]:
+    """Give the clients' numbers, those of one length together; the length that most have comes last."""
+    sizes: dict[int, list[str]] = {}
+    for node, reply in answers.items():
+        numbers = reply.body.get("numbers")
+        if not isinstance(numbers, np.ndarray) or numbers.dtype.kind != "i" or numbers.ndim != 1:
+            failures[node] = "no whole numbers in the answer"
+        else:
+            sizes.setdefault(len(numbers), []).append(node)
+    for nodes in sorted(sizes.values(), key=len):
+        yield nodes, np.stack([answers[node].body["numbers"] for node in nodes])
 
 
 def answer_openly(client: NumbersClient) -> Callable[[Message], Message]:

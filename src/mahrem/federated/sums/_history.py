@@ -25,7 +25,8 @@ class SumHistory:
         path: The file; its owner alone can read it.
         client: Names the client's key.
         table: Names its table, wherever it takes part; empty if it has no name.
-        about: What was predicted: results about something else cannot be subtracted.
+        about: The columns that the sums speak of: results that share none cannot be subtracted. Of a model
+            that is the column it predicts, of counts every column.
         federation: The federation, told to the owner.
         agreed: The members that the owner agreed to.
         held: What the table held, told to the owner alone.
@@ -37,7 +38,7 @@ class SumHistory:
     path: Path
     client: str
     table: str = ""
-    about: str = ""
+    about: frozenset[str] = frozenset()
     federation: str = ""
     agreed: frozenset[str] | None = None
     held: str = ""
@@ -59,7 +60,7 @@ class SumHistory:
             "time": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             "client": self.client,
             "table": self.table,
-            "about": self.about,
+            "about": sorted(self.about),
             "federation": self.federation,
             "run": run,
             "members": sorted(members),
@@ -84,7 +85,8 @@ class SumHistory:
                 told = {name: str(line[name]) for name in ("time", "federation", "held")}
                 known = {**told, "members": [str(name) for name in line["members"]]}
                 by_key, by_table = line["client"] == self.client, line["table"] == self.table != ""
-                if (line["about"] == self.about) and (by_key or by_table):
+                about = {line["about"]} if isinstance(line["about"], str) else set(line["about"])
+                if (about & self.about or about == self.about) and (by_key or by_table):
                     yield known
         except (OSError, ValueError, KeyError, TypeError):
             raise InvalidInput(

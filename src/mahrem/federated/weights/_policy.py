@@ -7,7 +7,7 @@ from typing import Any
 
 from mahrem.errors import InvalidParameter
 from mahrem.federated.weights._schema import SharedSchema
-from mahrem.release import Policy
+from mahrem.release.decisions import Policy
 
 
 def silo_policy(given: Mapping[str, Any], schema: SharedSchema) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from mahrem.federated.sums import LARGEST_ROWS, ClientKeys, hide_client, to_fixe
 from mahrem.federated.weights._booster import Booster
 from mahrem.federated.weights._compression import Feedback
 from mahrem.federated.weights._decoys import Decoys
+from mahrem.federated.weights._given import GivenWeights
 from mahrem.federated.weights._model import SharedModel
 from mahrem.federated.weights._norm_bound import bound_norms
 from mahrem.federated.weights._own_part import OwnPart
@@ -27,7 +28,7 @@ from mahrem.federated.weights._schema import SharedSchema
 from mahrem.federated.wire import Answerer, Message
 from mahrem.files import write_whole
 from mahrem.pipeline import Release, anonymize
-from mahrem.release import Policy
+from mahrem.release.decisions import Policy
 from mahrem.table import EVERY
 from mahrem.types import Floats, Integers
 
@@ -65,6 +66,7 @@ class TrainingSilo:
           noise the silo answers with noise alone, so that nobody learns of it.
         - Under noise nothing leaves that was not paid, and its number of rows does not leave at all.
         - Each cell is read by itself, as the schema says: no record changes how another is read.
+        - Without noise it trains on weights that an agreed run can have, see :class:`GivenWeights`.
 
     Raises:
         InvalidParameter: If a key of dummies is missing, or noise is to hide rows that are anonymised first.
@@ -87,6 +89,7 @@ class TrainingSilo:
     _feedback: Feedback | None = field(default=None, repr=False)
     _kept_back: tuple[Floats, Integers] = field(default=(np.zeros((0, 0)), np.zeros(0, np.int64)), repr=False)
     _own: OwnPart = field(init=False, repr=False)
+    _given: GivenWeights = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         wanted = self.plan.protections.dummies
@@ -97,6 +100,7 @@ class TrainingSilo:
         if self.policy is not None:
             self.plan.protections.refuse_anonymised()
         self._own = OwnPart(self.plan)
+        self._given = GivenWeights(self.schema, self.plan)
         noise, small = self.plan.perturbation(), self.plan.compression()
         self._payments = None if noise is None else Payments(noise, self.ledger)
         self._feedback = None if small is None else Feedback(small)
@@ -192,6 +196,7 @@ class TrainingSilo:
         if body.get("agreed") != self.plan.fingerprint(self.schema.fingerprint()):
             raise InvalidInput("the server's plan or schema is not the one agreed on here")
         self._refuse_unready()
+        self._given.begin()
         rows, _, report = self.ready
         if self._payments is None:
             return {"rows": len(rows), "report": report}
@@ -250,6 +255,8 @@ class TrainingSilo:
         if wrong is not None:
             raise InvalidInput(f"the server sent {wrong}")
         sent = np.asarray(given)
+        if self._payments is None:  # under noise any weights will do, and each round is paid for
+            self._given.accept(number, sent)
         if self.decoys is None:
             return self._protected(sent, number)
         weights = self._revealed(sent, self.decoys, begin=bool(body.get("begin")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,11 +16,19 @@ from numpy.typing import NDArray
 from mahrem.errors import InvalidInput
 
 _MARK = b"mhm1"
-_SMALL = 512  # bytes that are not worth compressing
+_SMALL = 4096  # bytes that are not worth compressing
 MOST_BYTES = 1 << 28  # bytes that a message may unfold to; more would fill the reader's memory
-_WIDE = {"u1": np.int32, "u2": np.int32, "i1": np.int32, "i2": np.int32, "i4": np.int32}
-_KINDS = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4")
 _NOISE = ("u8", "f4")  # masked numbers and weights do not get smaller
+_KINDS = {form: np.dtype("<" + form) for form in ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4")}
+_WIDE = {
+    form: kind if form in _NOISE else np.dtype(np.int64 if form in {"u4", "i8"} else np.int32)
+    for form, kind in _KINDS.items()
+}  # what is read as what: sums of narrow numbers would not fit
+_LIMITS = {
+    form: (int(np.iinfo(kind).min), int(np.iinfo(kind).max))
+    for form, kind in _KINDS.items()
+    if kind.kind in "iu"
+}
 
 
 @dataclass(frozen=True)
@@ -116,7 +125,7 @@ def unpack_message(data: bytes) -> Message:
 def _unpack(data: bytes) -> Message:
     if data[:4] != _MARK:
         raise ValueError
-    whole = data[5:]
+    whole: bytes = data[5:]
     if data[4:5] == b"z":
         opened = zlib.decompressobj()
         whole = opened.decompress(whole, MOST_BYTES)
@@ -130,11 +139,12 @@ def _unpack(data: bytes) -> Message:
             (length,) = shape
             body[name] = whole[at : at + length]
         elif form in _KINDS and all(isinstance(side, int) and side >= 0 for side in shape):
-            dtype = np.dtype("<" + form)
-            length = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-            array = np.frombuffer(whole[at : at + length], dtype).reshape(shape)
-            wide = dtype if form in _NOISE else _WIDE.get(form, np.int64)
-            body[name] = array.astype(wide, copy=False)
+            dtype, many = _KINDS[form], math.prod(shape)
+            length = dtype.itemsize * many
+            if at + length > len(whole):
+                raise ValueError
+            array = np.frombuffer(whole, dtype, many, at).reshape(shape)
+            body[name] = array.astype(_WIDE[form], copy=False)
         else:
             raise ValueError
         at += length
@@ -155,6 +165,6 @@ def _narrow(array: NDArray[Any]) -> NDArray[Any]:
         return array.astype("<u8", copy=False)
     low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
     for form in ("u1", "u2", "u4") if low >= 0 else ("i1", "i2", "i4"):
-        if np.iinfo(form).min <= low and high <= np.iinfo(form).max:
-            return array.astype("<" + form)
-    return array.astype("<i8")
+        if _LIMITS[form][0] <= low and high <= _LIMITS[form][1]:
+            return array.astype(_KINDS[form], copy=False)
+    return array.astype(_KINDS["i8"], copy=False)

@@ -106,7 +106,7 @@ def _pipeline(recipe: _Recipe, rows: int, amounts: int, seed: int, threads: int)
     from sklearn.preprocessing import StandardScaler
 
     scaling = ColumnTransformer([("amounts", StandardScaler(), slice(0, amounts))], remainder="passthrough")
-    steps = [("scaling", scaling)] if recipe.scales else []
+    steps = [("scaling", scaling)] if recipe.scales and amounts else []  # a table may hold words alone
     return Pipeline([*steps, ("model", recipe.build(rows, seed, 1 if rows < FEW_ROWS else threads))])
 
 

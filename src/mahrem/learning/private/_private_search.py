@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import Ledger, Relation
+from mahrem.dp import Ledger, Relation, noised, part_of
 from mahrem.dp.accounting import Approximate, Event
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private._secret_stream import SecretStream, new_stream
@@ -198,20 +198,36 @@ class PrivateSearch:
         what = f"private search over {len(candidates)} settings"
         ledger.spend(plan.event, what=what, delta=plan.delta, epsilon=plan.epsilon)
         stream = new_stream(self.seed)
+        with part_of(plan.event):
+            best = self._best(candidates, X, y, ledger, stream)
+        best.cost_ = (plan.epsilon, plan.delta)
+        warning = "NOT PRIVATE (a test seed was given). Otherwise: " if stream.seeded else ""
+        best.guarantee_ = warning + plan.guarantee()
+        return best
+
+    def _best(
+        self, candidates: Sequence[Candidate], X: Any, y: Any, ledger: Ledger, stream: SecretStream
+    ) -> Any:
+        """Train as often as chance says, and keep the model whose noisy score is highest."""
         best, best_score = None, -math.inf
         for run in range(self._count(stream)):
             own = SecretStream(bytes(stream.words("run", run, 4).tobytes()), seeded=stream.seeded)
             place = int(stream.words("candidate", run, 1)[0] % len(candidates))
             fitted: Any = candidates[place]._trained(X, y, ledger, own)  # noqa: SLF001 - the search has paid for it
             fitted.candidate_ = place
-            score = right_answers(fitted, X, y) + self.score_noise * float(stream.normals("score", run, 1)[0])
+            score = self._noisy(right_answers(fitted, X, y), stream, run)
             if score > best_score:
                 best, best_score = fitted, score
         assert best is not None  # noqa: S101 - a geometric number is at least 1
-        best.cost_ = (plan.epsilon, plan.delta)
-        warning = "NOT PRIVATE (a test seed was given). Otherwise: " if stream.seeded else ""
-        best.guarantee_ = warning + plan.guarantee()
         return best
+
+    def _noisy(self, right: float, stream: SecretStream, run: int) -> float:
+        """Add noise to the score of a training; a row moves it by 1 at most."""
+
+        def draw() -> float:
+            return right + self.score_noise * float(stream.normals("score", run, 1)[0])
+
+        return noised("search-score", [right], 1.0, None, draw)
 
     def _count(self, stream: SecretStream) -> int:
         """Draw a geometric number with the mean asked for."""

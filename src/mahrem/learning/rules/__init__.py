@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.learning.rules._bins import EqualWidthBins, QuantileBins, SupervisedBins, supervised_cuts
+    from mahrem.learning.rules._bins import (
+        EqualWidthBins,
+        QuantileBins,
+        SupervisedBins,
+        put_into_bins,
+        supervised_cuts,
+    )
     from mahrem.learning.rules._cba import CBA, CbaSettings, Cut, cba, cut_list, rules_as_text
     from mahrem.learning.rules._class_rules import (
         MINERS,
@@ -49,6 +55,7 @@ __all__ = [
     "mine_sets",
     "number_classes",
     "pessimistic_error",
+    "put_into_bins",
     "rules_as_text",
     "supervised_cuts",
 ]

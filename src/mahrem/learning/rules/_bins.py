@@ -4,53 +4,55 @@ from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
 
 from mahrem import check
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
-from mahrem.learning._estimator import Estimator
-from mahrem.table import as_polars
+from mahrem.learning._estimator import Transformer, given_classes
 from mahrem.types import Floats, Integers
 
+Encoding = Literal["text", "ordinal"]
 
-class _Bins(Estimator):
+
+class _Bins(Transformer):
     """Learns cuts for each column of numbers; other columns pass as they are."""
 
     columns: Sequence[str] | None
-    cuts_: dict[str, Floats]
+    encode: Encoding
 
     @abstractmethod
     def _cuts(self, values: Floats, target: Integers | None) -> Floats: ...
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn where each column of numbers is cut."""
-        frame = _frame(X)
-        target = None if y is None else np.unique(np.asarray(y), return_inverse=True)[1].astype(np.int64)
-        if target is not None and len(target) != frame.height:
-            raise InvalidInput(f"rows={frame.height}, classes={len(target)}: one class for each row")
-        self.cuts_ = {}
+        if self.encode not in ("text", "ordinal"):
+            raise InvalidParameter(f"encode={self.encode!r} must be text or ordinal")
+        frame = self.learn_features(X)
+        target = None if y is None else np.unique(given_classes(y, frame.height), return_inverse=True)[1]
+        self.cuts_: dict[str, Floats] = {}
         for name in self._chosen(frame):
             values = frame[name].cast(pl.Float64).to_numpy()
             there = np.isfinite(values)
-            self.cuts_[name] = self._cuts(values[there], None if target is None else target[there])
+            known = None if target is None else target[there].astype(np.int64)
+            self.cuts_[name] = self._cuts(values[there], known)
         return self
 
-    def transform(self, X: Any) -> pl.DataFrame:
-        """Give the rows with bins as text: ``< 30``, ``30 .. 45`` (30 inside, 45 not), ``>= 45``."""
-        if not hasattr(self, "cuts_"):
-            raise InvalidParameter("the bins are not known yet; call fit first")
-        frame = _frame(X)
-        for name in self.cuts_:
-            if name not in frame.columns:
-                raise ColumnNotFound(name, frame.columns)
-        return frame.with_columns(put_into_bins(frame[name], cuts) for name, cuts in self.cuts_.items())
+    def transform(self, X: Any) -> Any:
+        """Give the rows with bins as text: ``< 30``, ``30 .. 45`` (30 inside, 45 not), ``>= 45``.
 
-    def fit_transform(self, X: Any, y: Any = None) -> pl.DataFrame:
+        With ``encode="ordinal"`` a bin is its number, from 0, and a missing number stays missing.
+        """
+        frame = self.refuse_other_features(X)
+        put = put_into_bins if self.encode == "text" else number_bins
+        binned = frame.with_columns(put(frame[name], cuts) for name, cuts in self.cuts_.items())
+        return self._as_asked(binned, X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn and transform the same rows."""
         return self.fit(X, y).transform(X)
 
@@ -65,7 +67,7 @@ class _Bins(Estimator):
         return list(self.columns)
 
 
-@dataclass
+@dataclass(eq=False)  # one estimator is another, as scikit-learn wants it
 class QuantileBins(_Bins):
     """Bins with about equally many rows; equal values share one, so there may be fewer.
 
@@ -76,6 +78,7 @@ class QuantileBins(_Bins):
 
     bins: int = 5
     columns: Sequence[str] | None = None
+    encode: Encoding = "text"
 
     def _cuts(self, values: Floats, target: Integers | None) -> Floats:  # noqa: ARG002 - classes do not matter here
         bins = int(check.at_least(2, bins=check.whole(bins=self.bins)))
@@ -86,7 +89,7 @@ class QuantileBins(_Bins):
         return kept
 
 
-@dataclass
+@dataclass(eq=False)  # one estimator is another, as scikit-learn wants it
 class EqualWidthBins(_Bins):
     """Bins of equal width from the least to the greatest number.
 
@@ -97,6 +100,7 @@ class EqualWidthBins(_Bins):
 
     bins: int = 5
     columns: Sequence[str] | None = None
+    encode: Encoding = "text"
 
     def _cuts(self, values: Floats, target: Integers | None) -> Floats:  # noqa: ARG002 - classes do not matter here
         bins = int(check.at_least(2, bins=check.whole(bins=self.bins)))
@@ -105,7 +109,7 @@ class EqualWidthBins(_Bins):
         return np.linspace(values.min(), values.max(), bins + 1)[1:-1]
 
 
-@dataclass
+@dataclass(eq=False)  # one estimator is another, as scikit-learn wants it
 class SupervisedBins(_Bins):
     """Bins by what they say about the class (:func:`supervised_cuts`); a column that says nothing is one bin.
 
@@ -116,6 +120,7 @@ class SupervisedBins(_Bins):
     """
 
     columns: Sequence[str] | None = None
+    encode: Encoding = "text"
 
     def _cuts(self, values: Floats, target: Integers | None) -> Floats:
         if target is None:
@@ -190,16 +195,12 @@ def put_into_bins(series: pl.Series, cuts: Floats) -> pl.Series:
     return text.set(pl.Series(np.isnan(values)), None)
 
 
+def number_bins(series: pl.Series, cuts: Floats) -> pl.Series:
+    """Give the number of each value's bin, from 0; a missing value has none."""
+    values = series.cast(pl.Float64).to_numpy()
+    place = np.searchsorted(cuts, np.nan_to_num(values, nan=0.0), side="right").astype(np.float64)
+    return pl.Series(series.name, np.where(np.isnan(values), np.nan, place))
+
+
 def _short(number: float) -> str:
     return f"{number:.12g}"
-
-
-def _frame(table: Any) -> pl.DataFrame:
-    if isinstance(table, pl.DataFrame):
-        return table
-    if isinstance(table, Mapping) or hasattr(table, "columns") or hasattr(table, "collect"):
-        return as_polars(table)
-    matrix = np.asarray(table)
-    if matrix.ndim != 2:
-        raise InvalidInput(f"dimensions={matrix.ndim}: a table has 2, rows and columns")
-    return pl.DataFrame({f"x{place}": matrix[:, place] for place in range(matrix.shape[1])})

@@ -11,8 +11,8 @@ import polars as pl
 
 from mahrem import check
 from mahrem.arrays.mining import cover_first, cover_marked, pack_bits
-from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning._estimator import Estimator
+from mahrem.errors import InvalidInput
+from mahrem.learning._estimator import Estimator, given_classes
 from mahrem.learning.rules._class_rules import (
     ClassRules,
     Miner,
@@ -197,7 +197,7 @@ def rules_as_text(ranked: ClassRules, items: Items, classes: Sequence[str], rows
     )
 
 
-@dataclass
+@dataclass(eq=False)  # one estimator is another, as scikit-learn wants it
 class CBA(Estimator):
     """CBA as a classifier of scikit-learn's kind; needs no scikit-learn itself.
 
@@ -229,12 +229,8 @@ class CBA(Estimator):
     def fit(self, X: Any, y: Any) -> CBA:
         """Learn rules from rows and their classes."""
         settings = self._settings()
-        cells = as_cells(X)
-        labels = np.asarray(y)
-        if labels.ndim != 1 or len(labels) != cells.height:
-            raise InvalidInput(f"rows={cells.height}: y must be one class for each row")
-        if len(labels) == 0:
-            raise InvalidInput("rows=0: there is nothing to learn from")
+        cells = as_cells(self.learn_features(X))
+        labels = given_classes(y, cells.height)
         self.classes_, codes = _classes(labels)
         width = len(str(len(self.classes_)))  # numbers as text that sort as the classes do
         names = [f"{number:0{width}d}" for number in range(len(self.classes_))]
@@ -242,7 +238,6 @@ class CBA(Estimator):
         spelt = dict(zip(names, map(str, self.classes_.tolist()), strict=True))
         self.rules_ = _renamed(found, spelt)
         self._said = found
-        self.n_features_in_ = cells.width
         return self
 
     def predict(self, X: Any) -> Any:
@@ -273,9 +268,8 @@ class CBA(Estimator):
         )
 
     def _first(self, X: Any) -> Integers:
-        if not hasattr(self, "_said"):
-            raise InvalidParameter("the classifier has learnt nothing yet; call fit first")
-        return self._said.first(as_cells(X, self._said.columns), self.hierarchies)
+        frame = self.refuse_other_features(X)
+        return self._said.first(as_cells(frame, self._said.columns), self.hierarchies)
 
 
 def _classes(labels: Any) -> tuple[Any, Integers]:

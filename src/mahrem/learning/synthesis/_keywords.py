@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 
 class SynthesisKeywords(TypedDict, total=False):
@@ -35,13 +35,13 @@ class SynthesisKeywords(TypedDict, total=False):
     dates: Mapping[Any, tuple[str, str]] | None
     cells: Mapping[Any, int | Sequence[float]] | None
     constraints: Sequence[str]
-    method: str
+    method: Literal["marginals", "aim", "mst", "vae", "gan", "lstm"]
     target: Hashable | None
     options: Mapping[str, Any] | None
     rows: int | None
     given: Mapping[Any, Any] | None
-    format: str
-    language: str
+    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx"]
+    language: Literal["en", "de", "tr"]
     html: bool
     quality: bool | str | Path
     holdout: object

@@ -110,13 +110,20 @@ HOLDOUT_STEP = (1 << 63) - 1  # far from the steps of any training
 
 
 def _errors(model: Any, rows: Floats, truth: Any, bounds: tuple[float, float] | None) -> tuple[str, Floats]:
-    """Give the error of every row between 0 and 1; rows without a declared target are left out."""
+    """Give the error of every row between 0 and 1; rows without a declared target are left out.
+
+    There may be none, by chance or for want of targets: models are then not asked, for many refuse that.
+    """
+    known = np.ones(len(rows), bool) if truth is None else truth != None  # noqa: E711 - elementwise
+    if truth is not None and bounds is not None:
+        known = np.isfinite(truth)
+    name = "accuracy" if truth is not None and bounds is None else "mean_absolute_error"
+    if not known.any():
+        return name, np.zeros(0)
     if truth is None:
         flat = rows.reshape(len(rows), -1)
-        return "mean_absolute_error", np.clip(np.abs(model.predict(rows) - flat).mean(axis=1) / 2, 0, 1)
+        return name, np.clip(np.abs(model.predict(rows) - flat).mean(axis=1) / 2, 0, 1)
     if bounds is None:
-        known = truth != None  # noqa: E711 - elementwise
-        return "accuracy", (model.predict(rows[known]) != truth[known]).astype(np.float64)
-    known = np.isfinite(truth)
+        return name, (model.predict(rows[known]) != truth[known]).astype(np.float64)
     low, high = bounds
-    return "mean_absolute_error", np.abs(model.predict(rows[known]) - truth[known]) / (high - low)
+    return name, np.abs(model.predict(rows[known]) - truth[known]) / (high - low)

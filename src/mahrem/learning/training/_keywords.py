@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 
 class TrainingKeywords(TypedDict, total=False):
@@ -44,15 +44,15 @@ class TrainingKeywords(TypedDict, total=False):
 
     delta: float | None
     target: Hashable | None
-    model: str
-    how: str
+    model: Literal["dnn", "logistic", "cnn", "lstm", "scattering", "autoencoder", "boosting", "svm", "linear"]
+    how: Literal["gradients", "objective", "output", "functional"]
     features: Sequence[Hashable] | None
     batch: float | None
     epochs: float | None
     clip: float | None
-    noise: str | None
+    noise: Literal["gaussian", "laplace"] | None
     learning_rate: float | None
-    optimiser: str | None
+    optimiser: Literal["sgd", "adam"] | None
     hidden: Sequence[int] | None
     rounds: int | None
     average: float | None

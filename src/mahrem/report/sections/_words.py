@@ -151,10 +151,19 @@ def draw_limits(report: Report, words: Catalogue) -> LimitsView:
 
 
 def draw_made(report: Report, words: Catalogue) -> FactsView | None:
-    """List method, time and settings."""
+    """List method and time."""
     rows = [ValueRow(name=words.say(f"made.{key}"), value=value) for key, value in _made_facts(report, words)]
-    rows += [ValueRow(name=name, value=write_value(value, words)) for name, value in report.settings.items()]
     return FactsView(rows=tuple(rows)) if rows else None
+
+
+def draw_appendix(report: Report, words: Catalogue) -> FactsView:
+    """List settings and figures by their own names: what a policy file and ``report.json`` say."""
+    figures = {f"utility.{name}": value for name, value in report.utility.items()}
+    rows = tuple(
+        ValueRow(name=name, value=write_value(value, words))
+        for name, value in {**report.settings, **figures}.items()
+    )
+    return FactsView(intro=words.say("made.appendix"), rows=rows)
 
 
 def _made_facts(report: Report, words: Catalogue) -> Iterator[tuple[str, str]]:
@@ -182,4 +191,5 @@ SECTIONS = (
     Section(name="columns", place=20, draw=draw_columns, part="columns"),
     Section(name="limits", place=120, draw=draw_limits, part="limits"),
     Section(name="made", place=130, draw=draw_made, part="facts"),
+    Section(name="appendix", place=140, draw=draw_appendix, needs=("settings",), part="facts"),
 )

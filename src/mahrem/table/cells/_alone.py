@@ -121,6 +121,22 @@ def day_alone(column: str, dtype: pl.DataType) -> pl.Expr:
     return text_alone(column, dtype).str.extract(_DAY, 1).str.to_date("%Y-%m-%d", strict=False)
 
 
+def part_of_width(number: pl.Expr, width: float) -> pl.Expr:
+    """Divide each cell by one public number, with the same result however many rows there are.
+
+    Polars multiplies many rows by the inverse of a single number, and divides a single row by it: the last
+    digits differ, and one record more would move another's cell to the next step of a grid. Divided by a
+    column, every cell comes out as exactly as it can.
+
+    Example:
+        >>> days = pl.DataFrame({"stay": [35.0, 7.0]})
+        >>> days.select(7 * (pl.col("stay") / 49), part_of_width(pl.col("stay"), 49).alias("part") * 7).row(0)
+        (4.999999999999999, 5.0)
+    """
+    widths = pl.int_range(pl.len()).cast(pl.Float64) * 0.0 + width  # a column that is not one number for all
+    return number / widths
+
+
 def place_alone(column: str, dtype: pl.DataType, declared: tuple[str, ...]) -> pl.Expr:
     """Give the place of each cell among declared values, or null: by its text, else by its number.
 
@@ -177,6 +193,8 @@ def _text_of(value: object) -> str | None:  # noqa: PLR0911 - one line per kind
     match value:
         case str():
             return value
+        case bytes() | bytearray():  # one such cell makes bytes of a whole column of words
+            return value.decode()
         case bool() | np.bool_():
             return str(value).lower()
         case Integral():

@@ -177,7 +177,7 @@ def read_ranges(cells: pl.Series) -> tuple[Floats, Floats]:
     """
     low, high = _split(cells.cast(pl.String))
     numbers = numbers_of_text(low), numbers_of_text(high)
-    if not any(ends.is_not_nan().any() for ends in numbers):
+    if not any(ends.is_not_nan().any() for ends in numbers) and low.str.contains("[0-9]").any():
         ticks = moments_of_text(pl.concat([low, high.alias(low.name)])).to_physical()  # in one unit
         numbers = ticks[: len(low)], ticks[len(low) :]
     first, last = (ends.cast(pl.Float64).fill_null(float("nan")).to_numpy(writable=True) for ends in numbers)
@@ -188,12 +188,17 @@ def read_ranges(cells: pl.Series) -> tuple[Floats, Floats]:
 
 def _split(text: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Give the text of both ends; a cell without brackets is both its ends."""
-    ranged = text.str.starts_with("[") & text.str.ends_with("]")
-    if not ranged.any():
+    cell = pl.col("cell")
+    ranged = cell.str.starts_with("[") & cell.str.ends_with("]")
+    frame = text.to_frame("cell")
+    if not frame.select(ranged.any()).item():
         return text, text
-    inner = text.str.strip_prefix("[").str.strip_suffix("]")
-    ends = inner.str.split_exact(", ", 1).struct.unnest()
-    return ends["field_0"].zip_with(ranged, text), ends["field_1"].zip_with(ranged, text)
+    inner = cell.str.strip_prefix("[").str.strip_suffix("]").str.split_exact(", ", 1).struct
+    ends = frame.select(
+        pl.when(ranged).then(inner.field(f"field_{end}")).otherwise(cell).alias(f"field_{end}")
+        for end in range(2)
+    )
+    return ends["field_0"], ends["field_1"]
 
 
 def _quote_where(labels: pl.Series, needed: pl.Series) -> pl.Series:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import polars as pl
 
@@ -18,6 +20,7 @@ from mahrem.table.cells import (
 from mahrem.table.columns._axis import Axis, Leaves, Moments, Numbers, Words
 from mahrem.types import Integers, Positions
 
+_MANY = 10_000  # values from which on counting is worth looking whether one can
 DIGITS = 15  # that floats keep, whatever the number
 
 
@@ -201,6 +204,9 @@ def ordinal_places(series: pl.Series, column: Column) -> tuple[Positions, Words]
 
 def sorted_places(text: pl.Series) -> tuple[pl.Series, Positions]:
     """Sort the distinct values as text and give each value's place among them; text is hashed only once."""
+    numbered = _digit_places(text)
+    if numbered is not None:
+        return numbered
     coded = text.cast(pl.Categorical(pl.Categories.random()))
     distinct = coded.unique().drop_nulls()
     labels = distinct.cast(pl.String)
@@ -209,6 +215,25 @@ def sorted_places(text: pl.Series) -> tuple[pl.Series, Positions]:
     place = np.full(int(codes.max(initial=0)) + 2, np.nan)  # the last one is for missing values
     place[codes] = np.arange(len(codes))
     return labels.gather(order), place[coded.to_physical().fill_null(len(place) - 1).to_numpy()]
+
+
+def _digit_places(text: pl.Series) -> tuple[pl.Series, Positions] | None:
+    """The same for many codes of digits alone that are equally long, by counting; None where one is not."""
+    lengths = text.str.len_bytes() if len(text) >= _MANY else text.clear()
+    digits = lengths.max() if len(lengths) else None
+    if not isinstance(digits, int) or lengths.min() != digits or not 0 < digits <= math.log10(len(text)):
+        return None
+    numbers = text.cast(pl.UInt32, strict=False)
+    if numbers.null_count() > text.null_count() or (text < "0").any():  # a plus sign reads as a number
+        return None
+    known = numbers.is_not_null().to_numpy()
+    values = numbers.drop_nulls().to_numpy()
+    seen = np.zeros(10**digits, np.bool_)
+    seen[values] = True
+    places = np.full(len(text), np.nan)
+    places[known] = (np.cumsum(seen) - 1)[values]
+    labels = pl.Series(text.name, np.flatnonzero(seen)).cast(pl.String).str.zfill(digits)
+    return labels, places
 
 
 def _places(text: pl.Series, labels: pl.Series) -> Positions:

@@ -43,12 +43,13 @@ def fold_spellings(text: pl.Series, *, numbers: bool = True) -> pl.Series:
         >>> fold_spellings(pl.Series(["hiv", "HIV ", "h\u200biv", "01.50", "*", " "])).to_list()
         ['hiv', 'hiv', 'hiv', '1.5', None, None]
     """
-    plain = text.str.normalize("NFKC").str.replace_all(_UNSEEN, "").str.replace_all(_BLANK, " ")
+    cells = pl.col("cell")
+    plain = cells.str.normalize("NFKC").str.replace_all(_UNSEEN, "").str.replace_all(_BLANK, " ")
     # Through capitals: ß is SS there, and the last sigma is like the others.
     small = plain.str.to_lowercase().str.to_uppercase().str.to_lowercase().str.normalize("NFKC")
     alike = small.str.replace_many(_ALIKE).str.replace_all(_DOTTED_I, "i").str.normalize("NFKC")
     dashed = alike.str.replace_all(_DASH, "-")
-    bare = dashed.str.replace_all(_AROUND, "")
+    bare = text.to_frame("cell").select(dashed.str.replace_all(_AROUND, "").alias(text.name)).to_series()
     folded = _plain_numbers(bare) if numbers else bare
     return folded.set(folded.str.contains(_NO_VALUE).fill_null(value=False), None)
 

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.table.reading import Reading, Source, open_csv
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from polars._typing import CsvQuoteStyle
 
+    from mahrem.types import Offsets
+
 _CHUNK = 1 << 20
+_NUL = "a text cell holds a NUL character, which CSV cannot; write Parquet"
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,31 @@ class TextFiles:
             rows += part.height
         _refuse_nul(stream)
         return rows
+
+    def records(self, frame: pl.DataFrame, end: str) -> tuple[NDArray[np.uint8], Offsets]:
+        """Write some columns of a table: what each row shows in them, ``end`` behind it, and where it begins.
+
+        A NUL in a cell is refused, as in a whole file.
+
+        Example:
+            >>> content, offsets = CSV.records(pl.DataFrame({"age": ["[18, 25]", "64"]}), ",")
+            >>> content.tobytes(), offsets.tolist()
+            (b'"[18, 25]",64,', [0, 11, 14])
+        """
+        stream = io.BytesIO()
+        frame.write_csv(stream, separator=self.separator, include_header=False, line_terminator="\0")
+        content = np.frombuffer(stream.getbuffer(), np.uint8)
+        ends = np.flatnonzero(content == 0)
+        if len(ends) != frame.height:
+            raise InvalidParameter(_NUL)
+        content[ends] = ord(end)
+        return content, np.concatenate([[0], ends + 1])
+
+    def header(self, names: Sequence[str]) -> bytes:
+        """Write the line that names the columns."""
+        return (
+            pl.DataFrame(schema=dict.fromkeys(names, pl.String)).write_csv(separator=self.separator).encode()
+        )
 
     def read_back(self, path: Path, columns: Sequence[str]) -> tuple[list[str], pl.LazyFrame]:
         """Read header and cells as text."""
@@ -74,4 +105,4 @@ def _refuse_nul(stream: BinaryIO) -> None:
     stream.seek(0)
     while chunk := stream.read(_CHUNK):
         if b"\0" in chunk:
-            raise InvalidParameter("a text cell holds a NUL character, which CSV cannot; write Parquet")
+            raise InvalidParameter(_NUL)

@@ -16,7 +16,15 @@ from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table.reading._frames import PolarsSource
 from mahrem.table.reading._header import Header, find_header, given_names, header_score, refuse_headerless
 from mahrem.table.reading._reading import CONTROL, Reading, Source, name_columns
-from mahrem.table.reading._structure import NEWLINE, QUOTE, RETURN, Structure, say_encoding, walk
+from mahrem.table.reading._structure import (
+    NEWLINE,
+    QUOTE,
+    RETURN,
+    LooseQuotes,
+    Structure,
+    say_encoding,
+    walk,
+)
 from mahrem.words import Note
 
 if TYPE_CHECKING:
@@ -44,17 +52,50 @@ def open_csv(path: Path, reading: Reading) -> Source:
 
     Guarantees:
         - Every cell is given back as it is written, without its quotes; empty cells are missing.
-        - A file that is no proper table is refused with the line number.
+        - A file that is no proper table is refused with the line number. Where each cell is read by itself no
+          record is a reason to refuse: cells too many are left out, those too few are missing, and a quote
+          in the wrong place is a sign like any other.
     """
     label = f"CSV file {path.name!r}"
     place, encoding = _utf8(path, reading, label)
+    if not reading.by_cell:
+        return _opened(path, place, encoding, reading)
+    said = reading
+    if reading.header is False and reading.names:  # the first record must not say how wide the others are
+        place, said = _with_header(path, place, reading)
+    try:
+        source = _opened(path, place, encoding, said)
+    except LooseQuotes:
+        from mahrem.table.reading._loose_quotes import quote_properly
+
+        content = place if isinstance(place, bytes) else place.read_bytes()
+        content = content.removeprefix(codecs.BOM_UTF8)
+        newline = _line_end(content, said)
+        delimiter = said.delimiter or _said_by_header(path, content, newline, said)
+        source = _opened(path, quote_properly(content, delimiter, newline), encoding, said)
+    # Whoever reads on reads the same way.
+    source.reading = replace(reading, delimiter=source.reading.delimiter, encoding=encoding)
+    return source
+
+
+def _with_header(path: Path, place: Path | bytes, reading: Reading) -> tuple[bytes, Reading]:
+    """Put the names that somebody gave above the records, as a header."""
+    content = place if isinstance(place, bytes) else place.read_bytes()
+    newline = _line_end(content, reading)
+    delimiter = reading.delimiter or _said_by_header(path, content, newline, reading)
+    top = _top(content, newline, reading.skip_rows, f"CSV file {path.name!r}")
+    names = delimiter.join('"' + name.replace('"', '""') + '"' for name in reading.names)
+    said = replace(reading, header=True, names=(), skip_rows=None, delimiter=delimiter)
+    return names.encode() + bytes([newline]) + content[top:], said
+
+
+def _opened(path: Path, place: Path | bytes, encoding: str, reading: Reading) -> PolarsSource:
+    label = f"CSV file {path.name!r}"
     with _stream(place) as stream:
         head = _head(stream, label, binary=reading.by_cell)
-        newline = RETURN if RETURN in head and NEWLINE not in head else NEWLINE
+        newline = _line_end(head, reading)
         start = _top(head, newline, reading.skip_rows, label)
-        ending = "\t" if ".tsv" in map(str.lower, path.suffixes) else None
-        shown = head[start : _first_end(head, start, newline)] if reading.by_cell else head[start:]
-        delimiter = reading.delimiter or ending or _sniff(shown, newline)
+        delimiter = reading.delimiter or _said_by_header(path, head, newline, reading)
         found, start = _found_header(head, start, newline, delimiter, reading)
         end = _first_end(head, start, newline)
         first = _header(head[start:end], delimiter, label)
@@ -83,13 +124,14 @@ def open_csv(path: Path, reading: Reading) -> Source:
         new_columns=list(names),
         null_values=[""],
         encoding="utf8-lossy" if reading.by_cell else "utf8",
+        truncate_ragged_lines=reading.by_cell,
         glob=False,
         row_index_name=_unused(names) if blanks.size else None,
     )
     if blanks.size:
         counter = pl.col(_unused(names))
         lazy = lazy.filter(~counter.is_in(pl.Series(blanks, dtype=pl.UInt32).implode())).select(names)
-    if reading.by_cell:  # whoever reads on reads the same way
+    if reading.by_cell:
         reading = replace(reading, delimiter=delimiter, encoding=encoding)
     source = PolarsSource(
         lazy, label=label, reading=reading, columns=names, rows=structure.records - blanks.size, textual=True
@@ -97,6 +139,24 @@ def open_csv(path: Path, reading: Reading) -> Source:
     if found.titles:
         source.notes = (Note("warning.title_rows"),)
     return source
+
+
+def _line_end(head: bytes, reading: Reading) -> int:
+    """Say which byte ends a line; where each cell is read by itself, as the first line says."""
+    if not reading.by_cell:
+        return RETURN if RETURN in head and NEWLINE not in head else NEWLINE
+    text = head.lstrip(b"\xef\xbb\xbf\r\n")
+    first = [_first_end(text, 0, sign) for sign in (NEWLINE, RETURN)]
+    return RETURN if first[1] + 1 < first[0] else NEWLINE
+
+
+def _said_by_header(path: Path, head: bytes, newline: int, reading: Reading) -> str:
+    """Find the delimiter nobody has said: by the file's ending, else by what stands in it."""
+    if ".tsv" in map(str.lower, path.suffixes):
+        return "\t"
+    start = _top(head, newline, reading.skip_rows, f"CSV file {path.name!r}")
+    shown = head[start : _first_end(head, start, newline)] if reading.by_cell else head[start:]
+    return _sniff(shown, newline)
 
 
 def _top(head: bytes, newline: int, skip_rows: int | None, label: str) -> int:

@@ -231,13 +231,13 @@ class ColumnSource(ABC):
 
 
 def _with_texts(frame: Frame, schema: Mapping[str, pl.DataType]) -> Frame:
-    """Write Python objects as text, each by itself; other cells that are no single values say nothing."""
+    """Write objects and bytes as text, each by itself; other cells that are no single values say nothing."""
     nested = {name: kind for name, kind in schema.items() if isinstance(kind, NESTED)}
     if not nested:
         return frame
     return frame.with_columns(
         pl.col(name).map_batches(_texts, return_dtype=pl.String)
-        if isinstance(kind, pl.Object)
+        if isinstance(kind, pl.Object | pl.Binary)
         else pl.repeat(None, pl.len(), dtype=pl.String).alias(name)
         for name, kind in nested.items()
     )

@@ -38,6 +38,10 @@ def say_encoding(content: bytes) -> str:
     return f"say the encoding, probably {spelled('encoding', likely)}"
 
 
+class LooseQuotes(InvalidInput):
+    """A quote neither begins nor ends a cell, or is never closed."""
+
+
 class Structure:
     """Counts the records of a CSV file and refuses the first one that does not fit.
 
@@ -47,10 +51,11 @@ class Structure:
         newline: The byte at the end of a record.
         fields: How many cells a record must have.
         line: The number of the line the first byte fed belongs to.
-        binary: Whether bytes that are no text are let through.
+        binary: Whether bytes that are no text are let through, and records with too few or too many cells.
 
     Guarantees:
-        - A record with too few or too many cells is reported by its line, with counts and never its content.
+        - A record with too few or too many cells is reported by its line, with counts and never its content,
+          unless any record is let through.
         - Memory does not grow with the file, except for the places of blank lines.
     """
 
@@ -137,7 +142,7 @@ class Structure:
             blank = self._size == 1 and self._previous == RETURN
             if blank:
                 self.blanks.append(np.array([self.records], dtype=np.int64))
-            elif self._seen != self._delimiters:
+            elif self._seen != self._delimiters and not self._binary:
                 raise self._ragged(self._record_line, self._seen)
             self.records += 1
 
@@ -192,7 +197,7 @@ class Structure:
             before = opening[opening < loose]
             raise self._unclosed(self._line_of(newline, int(before[-1])) if before.size else self._quote_line)
         if stray < data.size:
-            raise InvalidInput(
+            raise LooseQuotes(
                 f"{self._label}: line {self._line_of(newline, stray)} has a quote inside a cell that "
                 f"does not begin with one; put the cell in quotes and double the quote"
             )
@@ -227,12 +232,12 @@ class Structure:
         last = np.where(ends > 0, data[ends - 1], self._previous)
         sizes = ends - starts
         blank = (sizes == 0) | ((sizes == 1) & (last == RETURN))
-        if not blank.all():
+        if not blank.all() and not self._binary:
             first = int(np.argmin(blank))
             start = int(starts[first])
             line = self._line_of(newline, start) if start >= 0 else self._record_line
             raise self._ragged(line, int(counts[wrong[first]]))
-        self.blanks.append(self.records + wrong)
+        self.blanks.append(self.records + wrong[blank])
 
     def _ragged(self, line: int, delimiters: int) -> InvalidInput:
         return InvalidInput(
@@ -242,6 +247,6 @@ class Structure:
         )
 
     def _unclosed(self, line: int) -> InvalidInput:
-        return InvalidInput(
+        return LooseQuotes(
             f"{self._label}: the quote opened on line {line} is not closed at the end of its cell"
         )

@@ -12,8 +12,21 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.table.writing._databases import write_database
-    from mahrem.table.writing._files import exported_names, refuse_unwritable, write_parts, write_table
+    from mahrem.table.writing._files import (
+        exported_names,
+        refuse_unwritable,
+        write_parts,
+        write_pieces,
+        write_table,
+    )
 else:
     __getattr__, __dir__ = offered(__name__)
 
-__all__ = ["exported_names", "refuse_unwritable", "write_database", "write_parts", "write_table"]
+__all__ = [
+    "exported_names",
+    "refuse_unwritable",
+    "write_database",
+    "write_parts",
+    "write_pieces",
+    "write_table",
+]

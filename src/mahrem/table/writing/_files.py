@@ -64,6 +64,20 @@ def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: str = "csv") 
         return FORMATS[format].load().write_parts(rows, stream, Path(path).parent)
 
 
+def write_pieces(pieces: Iterable[bytes | memoryview], path: Path) -> None:
+    """Write a file that only its owner may read from its bytes, piece by piece.
+
+    Guarantees:
+        - The file appears under its name when it is whole; a failure leaves nothing behind.
+        - Nobody but the owner can read it, at no moment.
+    """
+    with appearing(Path(path)) as stream:
+        for piece in pieces:
+            rest = memoryview(piece)
+            while rest:  # a raw file may take less than it is given
+                rest = rest[stream.write(rest) :]
+
+
 def exported_names(names: Sequence[str], format: str) -> list[str]:  # noqa: A002 - the option's name
     """Give the header that :func:`write_table` writes for these columns."""
     return neutralise_names(names) if FORMATS[format].spreadsheets else list(names)

@@ -5,25 +5,41 @@ for (const shown of document.querySelectorAll("[data-job]")) {
   if (["queued", "running"].includes(shown.dataset.state)) follow(shown);
 }
 
-async function follow(shown) {
-  const stage = shown.querySelector("[data-stage]");
+// Listens to events of the job; where that does not work it asks now and then.
+function follow(shown) {
+  const events = new EventSource(`${shown.dataset.job}/events`);
+  events.onmessage = (event) => { if (tell(shown, JSON.parse(event.data))) events.close(); };
+  events.onerror = () => { events.close(); ask(shown); };
+  addEventListener("pagehide", () => events.close(), { once: true });
+}
+
+async function ask(shown) {
   try {
     const answer = await fetch(shown.dataset.job, { headers: { accept: "application/json" } });
-    const job = answer.ok ? await answer.json() : null;
-    if (job === null || !["queued", "running"].includes(job.state)) {
-      if (job !== null && job.state === "done" && shown.dataset.next) location.assign(shown.dataset.next);
-      else location.reload();
-      return;
-    }
-    if (stage.textContent !== job.stage) {
-      stage.textContent = job.stage;
-      shown.querySelector("[data-spoken]").textContent = job.stage;
-    }
-    shown.querySelector("[data-seconds]").textContent = job.seconds;
+    if (tell(shown, answer.ok ? await answer.json() : { state: "gone" })) return;
   } catch {
-    stage.textContent = shown.dataset.lost;
+    shown.querySelector("[data-stage]").textContent = shown.dataset.lost;
   }
-  setTimeout(follow, 600, shown);
+  setTimeout(ask, 600, shown);
+}
+
+function tell(shown, job) {
+  if (!["queued", "running"].includes(job.state)) {
+    if (job.state === "done" && shown.dataset.next) location.assign(shown.dataset.next);
+    else location.reload();
+    return true;
+  }
+  const stage = shown.querySelector("[data-stage]");
+  if (stage.textContent !== job.stage) {
+    stage.textContent = job.stage;
+    shown.querySelector("[data-spoken]").textContent = job.stage;
+  }
+  shown.querySelector("[data-seconds]").textContent = job.seconds;
+  shown.querySelector("[data-left]").textContent = job.left;
+  const bar = shown.querySelector("progress");
+  if (job.share === null) bar.removeAttribute("value");
+  else bar.value = job.share;
+  return false;
 }
 
 for (const form of document.querySelectorAll("form[data-confirm]")) {

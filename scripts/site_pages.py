@@ -1,0 +1,208 @@
+"""Pages of the site that are made from the code: a hook of mkdocs (mkdocs.yml), and checks of the others.
+
+``reference/python.md`` lists every public name, ``things.md`` every entry, ``commands.md`` every verb with
+its options, ``results.md`` exit codes and the keys of ``report.json``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import typing
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import mahrem
+from mahrem import errors
+from mahrem.attacks import ATTACKS
+from mahrem.cli._app import build_app
+from mahrem.dp.queries import QUERIES
+from mahrem.entries import Entries, Entry
+from mahrem.federated.weights import AGGREGATIONS
+from mahrem.learning.synthesis import SYNTHESISERS
+from mahrem.metrics import METRICS
+from mahrem.models import MODELS
+from mahrem.partition import METHODS
+from mahrem.report import Report
+from mahrem.table import FORMATS
+from mahrem.words import explain_entry, load_catalogue
+
+# A list of entries: its heading, where its words stand, and the entry point that adds to it.
+THINGS: Mapping[str, tuple[Entries[Any], str | None, str]] = {
+    "Methods": (METHODS, "page.choice.method", "mahrem.methods"),
+    "Privacy models": (MODELS, "model", "mahrem.models"),
+    "Figures of utility": (METRICS, "utility", "mahrem.metrics"),
+    "File formats": (FORMATS, "format", "mahrem.formats"),
+    "Questions": (QUERIES, "query", "mahrem.queries"),
+    "Attacks": (ATTACKS, "attack", "mahrem.attacks"),
+    "Synthesisers": (SYNTHESISERS, None, "mahrem.synthesisers"),
+    "Aggregation rules": (AGGREGATIONS, None, "mahrem.aggregations"),
+}
+ROOMS = (
+    "dp",
+    "dp.queries",
+    "learning.rules",
+    "learning.private",
+    "learning.synthesis",
+    "models",
+    "partition",
+    "metrics",
+)
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages that are made to those that are written (called by mkdocs)."""
+    from mkdocs.structure.files import File
+
+    for name, text in made_pages().items():
+        files.append(File.generated(config, f"reference/{name}.md", content=text))
+    return files
+
+
+def made_pages() -> dict[str, str]:
+    """Give the pages of the reference that are made from the code, by name."""
+    return {"python": python(), "things": things(), "commands": commands(), "results": results()}
+
+
+def python() -> str:
+    """List what ``import mahrem`` gives, and what lives in its rooms."""
+    lines = ["# Python", "", "`import mahrem as mh`; everything is loaded when it is first used.", ""]
+    lines += [f"::: mahrem.{name}\n" for name in mahrem.__all__]
+    for room in ROOMS:
+        lines += [
+            f"## mahrem.{room}",
+            "",
+            f"::: mahrem.{room}",
+            "    options:",
+            "      show_root_heading: false",
+        ]
+        lines += ["      members: false", ""]
+    return "\n".join(lines)
+
+
+def things() -> str:
+    """List every entry: what a person says, what it is, where it lives."""
+    catalogue = load_catalogue("en")
+    lines = [
+        "# Things by name",
+        "",
+        "Each is one entry; other distributions add to the lists through entry points",
+        "",
+    ]
+    for heading, (entries, words, point) in THINGS.items():
+        lines += [
+            f"## {heading}",
+            "",
+            f"Entry point `{point}`.",
+            "",
+            "| name | what it is | lives in |",
+            "|---|---|---|",
+        ]
+        for name, entry in entries.items():
+            title, sentence = (entry.name, "") if words is None else explain_entry(catalogue, words, entry)
+            if (title, sentence) == (entry.name, ""):
+                title, sentence = _documented(entry)
+            means = ". ".join(part.strip(" .") for part in (title, sentence) if part and part != name) or "–"
+            lines.append(f"| `{name}` | {_in_cell(means)} | `{entry.home}` |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _documented(entry: Entry) -> tuple[str, str]:
+    """Give the first sentence of a thing that says of itself what it is."""
+    return entry.name, (inspect.getdoc(entry.load()) or "").split("\n\n", 1)[0]
+
+
+def commands() -> str:
+    """List every verb of the command line with its options, as its help says."""
+    import typer
+
+    lines = ["# Commands", "", "What `mahrem VERB --help` says, in one page.", ""]
+    lines += _verbs(typer.main.get_command(build_app()), "mahrem")
+    return "\n".join(lines)
+
+
+def _verbs(command: Any, path: str) -> Iterator[str]:
+    context = command.context_class(command, info_name=path)
+    inner = {name: command.get_command(context, name) for name in _listed(command, context)}
+    if not inner:
+        yield f"## {path}"
+        yield ""
+        yield _without_markup(command.help or "")
+        yield ""
+        options = [known for known in command.get_params(context) if not getattr(known, "hidden", False)]
+        yield from ("| option | meaning |", "|---|---|")
+        for known in options:
+            means = _without_markup(getattr(known, "help", "") or "")
+            names = "`, `".join((*known.opts, *known.secondary_opts))
+            yield f"| `{names}` | {_in_cell(means)} |"
+        yield ""
+    for name, verb in inner.items():
+        if verb is not None and not verb.hidden:
+            yield from _verbs(verb, f"{path} {name}")
+
+
+def _listed(command: Any, context: Any) -> list[str]:
+    return list(command.list_commands(context)) if hasattr(command, "list_commands") else []
+
+
+def results() -> str:
+    """List exit codes and the keys of ``report.json``."""
+    lines = [
+        "# Exit codes and JSON",
+        "",
+        "## Exit codes",
+        "",
+        "| code | means | raised as |",
+        "|---|---|---|",
+    ]
+    lines.append("| 0 | done, and verified | |")
+    kinds = [kind for _, kind in inspect.getmembers(errors, inspect.isclass)]
+    ours = [kind for kind in kinds if issubclass(kind, errors.MahremError) and kind is not errors.MahremError]
+    for kind in sorted(ours, key=lambda kind: (kind.exit_code, kind.__name__)):
+        first = (inspect.getdoc(kind) or "").split("\n", 1)[0]
+        lines.append(f"| {kind.exit_code} | {_in_cell(first)} | `{kind.__name__}` |")
+    lines += [
+        "",
+        "## report.json",
+        "",
+        "A key that may be missing is not written while there is nothing to say.",
+        "",
+    ]
+    seen: set[type] = set()
+    lines += _schema(Report, seen)
+    return "\n".join(lines) + "\n"
+
+
+def _schema(kind: type, seen: set[type]) -> Iterator[str]:
+    """Give the fields of a dataclass of figures, then those of the dataclasses in it."""
+    seen.add(kind)
+    yield from (f"### {kind.__name__}", "", (inspect.getdoc(kind) or "").split("\n\n", 1)[0], "")
+    yield from ("| key | type | may be missing |", "|---|---|---|")
+    hints = typing.get_type_hints(kind)
+    inner: list[type] = []
+    for known in dataclasses.fields(kind):
+        told = str(known.type).replace("|", r"\|")
+        optional = known.default is None and "always" not in known.metadata
+        yield f"| `{known.name}` | `{told}` | {'yes' if optional else 'no'} |"
+        inner += [part for part in _parts(hints[known.name]) if dataclasses.is_dataclass(part)]
+    yield ""
+    for part in inner:
+        if part not in seen and part.__module__.startswith("mahrem.report"):
+            yield from _schema(part, seen)
+
+
+def _parts(hint: Any) -> Iterator[type]:
+    if isinstance(hint, type):
+        yield hint
+    for argument in typing.get_args(hint):
+        yield from _parts(argument)
+
+
+def _without_markup(text: str) -> str:
+    return re.sub(r"\[/?[a-z ]+\]", "", text).replace("\b", "")
+
+
+def _in_cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", r"\|").replace("<", "&lt;")

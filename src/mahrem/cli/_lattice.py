@@ -1,0 +1,130 @@
+"""``mahrem lattice``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_policy
+from mahrem.cli._print import print_json, print_table
+from mahrem.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from mahrem.pipeline import GeneralisationLattice, NodeVerdict
+
+_SHOWN = 10  # of the nodes that hold
+
+
+@speaks_policy
+def lattice(
+    source: SOURCE,
+    output: Annotated[
+        Path | None, option("-o --output", "FILE", "Write every node, judged, to a .json or .csv file.")
+    ] = None,
+    *,
+    node: Annotated[
+        list[str] | None,
+        option("--node", "COL=LEVEL", "Judge one node: repeat it for each column; others are 0."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file of --output.")] = False,
+    json: JSON = False,
+    quiet: QUIET = False,
+    policy: str | None = None,
+    settings: dict[str, Any],
+) -> None:
+    """Look at the lattice of full-domain generalisation: which levels of columns hold, and what they lose.
+
+    mahrem lattice patients.csv --qi age,zip --rest drop -k 5 --suppression-limit 0.02
+
+    mahrem lattice patients.csv --qi age,zip --rest drop -k 5 --node age=1 --node zip=2
+    """
+    from mahrem.pipeline import lattice as verb
+
+    if output is not None and output.exists() and not force:
+        raise InvalidParameter(f"output={output.name!r} exists; choose another or pass --force")
+    found = verb(source, policy=policy, **settings)
+    if output is not None:
+        found.write(output)
+    holds = _one(found, node, json=json, quiet=quiet) if node else _all(found, json=json, quiet=quiet)
+    raise typer.Exit(0 if holds else 1)
+
+
+def _one(found: GeneralisationLattice, typed: Sequence[str], *, json: bool, quiet: bool) -> bool:
+    levels = _levels(typed)
+    verdict, reasons, near = found.node(levels), found.why(levels), found.neighbours(levels)
+    if json:
+        print_json(
+            verdict.as_dict()
+            | {
+                "why": [reason.as_dict() for reason in reasons],
+                "neighbours": [each.as_dict() for each in near],
+            }
+        )
+    elif not quiet:
+        typer.echo("this node")
+        _show(found, [verdict])
+        if reasons:
+            typer.echo(
+                "\nclasses that break a promise, and their rows; counts are rounded up to multiples of k"
+            )
+            rows = [
+                (
+                    reason.model + (f" ({reason.column})" if reason.column else ""),
+                    f"{reason.wanted:g}",
+                    f"{reason.classes:,}",
+                    f"{reason.rows:,}",
+                )
+                for reason in reasons
+            ]
+            print_table(("promise", "wanted", "classes", "rows"), rows)
+        typer.echo("\none step below and above")
+        _show(found, near)
+    return verdict.holds
+
+
+def _all(found: GeneralisationLattice, *, json: bool, quiet: bool) -> bool:
+    if json:
+        document = found.as_dict()
+        print_json(document)
+        return any(verdict.holds for verdict in found)
+    holding = found.holding()
+    if not quiet:
+        columns = zip(found.columns, found.heights, strict=True)
+        typer.echo(", ".join(f"{name}: levels 0 to {height - 1}" for name, height in columns))
+        typer.echo(
+            f"{len(holding):,} of {len(found):,} nodes hold; loss: {found.objective}, the least first\n"
+        )
+        _show(found, holding[:_SHOWN])
+        if len(holding) > _SHOWN:
+            typer.echo(f"{len(holding) - _SHOWN:,} more: --output nodes.csv")
+    return bool(holding)
+
+
+def _show(found: GeneralisationLattice, verdicts: Sequence[NodeVerdict]) -> None:
+    rows = [
+        (
+            *(str(level) for level in verdict.levels.values()),
+            "yes" if verdict.holds else "no",
+            "-" if verdict.loss is None else f"{verdict.loss:.6g}",
+            f"{verdict.suppressed:,}" if verdict.holds else f"up to {verdict.suppressed:,}",
+            "-" if verdict.classes is None else f"{verdict.classes:,}",
+            "-" if verdict.smallest is None else f"{verdict.smallest:,}",
+        )
+        for verdict in verdicts
+    ]
+    print_table((*found.columns, "holds", "loss", "suppressed", "classes", "smallest"), rows)
+
+
+def _levels(typed: Sequence[str]) -> dict[str, int]:
+    levels: dict[str, int] = {}
+    for pair in typed:
+        name, _, level = pair.rpartition("=")
+        if not name or not level.strip().isdecimal():
+            raise InvalidParameter(f"node={pair!r} must read COL=LEVEL, as in age=1")
+        if name in levels:
+            raise InvalidParameter(f"node={pair!r}: {name} must be said once")
+        levels[name] = int(level)
+    return levels

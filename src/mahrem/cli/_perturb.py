@@ -1,0 +1,54 @@
+"""``mahrem perturb``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks
+from mahrem.cli._print import print_json, print_table
+from mahrem.cli._suppress import MASKING_ROWS
+
+
+def _speaks_perturbation(verb: Any) -> Any:
+    return speaks(verb, MASKING_ROWS)
+
+
+@_speaks_perturbation
+def perturb(
+    source: SOURCE,
+    output: Annotated[Path, option("-o --output", "DIR", "Release folder to make.")],
+    step: Annotated[
+        list[str],
+        option("--step", "COLS=METHOD[:NAME=VALUE,...]", "What is done to which columns. Repeatable."),
+    ],
+    seed: Annotated[int | None, option("--seed", "N", "For experiments alone; never published.")] = None,
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")] = False,
+    json: JSON = False,
+    quiet: QUIET = False,
+    settings: dict[str, Any],
+) -> None:
+    """Change values by noise, swaps or chance. k is not promised: what is given away is measured.
+
+    Methods: noise, rank-swap, shuffle, coding, rounding, pram, household-swap.
+
+    mahrem perturb survey.csv --step income,tax=noise:share=0.2,kind=correlated --step sex=pram:keep=0.9
+    --qi income,tax,sex --rest drop -o release/
+    """
+    from mahrem.pipeline import perturb as verb
+
+    release = verb(source, steps=step, seed=seed, output=output, force=force, **settings)
+    if json:
+        print_json(release.report)
+    elif not quiet:
+        measures = release.report["measures"]
+        rows = [(name, f"{value}") for name, value in measures.items() if not isinstance(value, dict)]
+        rows += [
+            (f"changed: {name}", f"{value}") for name, value in measures.get("changed_share", {}).items()
+        ]
+        print_table(("figure", "value"), rows)
+        for told in release.report["warnings"]:
+            typer.echo(f"\n{told}")

@@ -1,0 +1,68 @@
+"""``mahrem risk``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, option, shared_rows, speaks
+from mahrem.cli._print import print_json, print_table
+
+
+def _speaks_risk(verb: Any) -> Any:
+    return speaks(verb, {"Table": (*shared_rows("quasi"), *SOURCE_ROWS)})
+
+
+@_speaks_risk
+def risk(
+    source: SOURCE,
+    weight: Annotated[str | None, option("--weight", "COL", "Column of sampling weights.")] = None,
+    household: Annotated[str | None, option("--household", "COL", "Column that names households.")] = None,
+    fraction: Annotated[
+        float | None, option("--fraction", "0..1", "Share of the population that is in the table.")
+    ] = None,
+    largest: Annotated[
+        int | None, option("--largest", "N", "Largest sets of columns to look for special uniques in.")
+    ] = None,
+    *,
+    json: JSON = False,
+    quiet: QUIET = False,
+    settings: dict[str, Any],
+) -> None:
+    """Measure the risk of a table as it is: individual, global, of households, special uniques.
+
+    The figures are about the table itself: they are not for publication.
+
+    mahrem risk survey.csv --qi age,sex,region --weight weight --household household
+    """
+    from mahrem.pipeline import risk as verb
+
+    found = verb(source, weight=weight, household=household, fraction=fraction, largest=largest, **settings)
+    figures = found.as_dict()
+    if json:
+        print_json(figures)
+        return
+    if quiet:
+        return
+    suda = figures.pop("suda")
+    contributions = suda.pop("contributions")
+    rows = [(name, _told(value)) for name, value in _flat(figures) if name != "columns"]
+    rows += [(f"suda: {name}", _told(value)) for name, value in suda.items()]
+    rows += [(f"suda: {name} contributes (%)", f"{value:.1f}") for name, value in contributions.items()]
+    print_table(("figure", "value"), rows)
+    typer.echo("\nnot for publication: these figures are about the table itself")
+
+
+def _flat(figures: dict[str, Any]) -> list[tuple[str, Any]]:
+    flat: list[tuple[str, Any]] = []
+    for name, value in figures.items():
+        if isinstance(value, dict):
+            flat += [(f"{name}: {inner}", inside) for inner, inside in value.items()]
+        else:
+            flat.append((name, value))
+    return flat
+
+
+def _told(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else f"{value}"

@@ -1,0 +1,71 @@
+"""``mahrem suppress``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, option, shared_rows, speaks
+from mahrem.cli._print import print_json, print_table
+
+MASKING_ROWS = {
+    "Roles": shared_rows("quasi", "sensitive", "identifier", "insensitive", "rest", "accept", "region"),
+    "Table": SOURCE_ROWS,
+    "Output": shared_rows("format"),
+}
+
+
+def _speaks_suppression(verb: Any) -> Any:
+    weighed = (*MASKING_ROWS["Roles"], *shared_rows("weights"))
+    return speaks(verb, {**MASKING_ROWS, "Roles": weighed})
+
+
+@_speaks_suppression
+def suppress(
+    source: SOURCE,
+    output: Annotated[Path, option("-o --output", "DIR", "Release folder to make.")],
+    k: Annotated[int | None, option("-k", "N", "Rows that must be alike in all quasi-identifiers.")] = None,
+    sets: Annotated[
+        list[str] | None, option("--set", "A,B=N", "Columns known together, and their k. Repeatable.")
+    ] = None,
+    reading: Annotated[
+        str, option("--reading", "KIND", "What a hidden cell is taken for: exact (a value) or match (any).")
+    ] = "exact",
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")] = False,
+    json: JSON = False,
+    quiet: QUIET = False,
+    settings: dict[str, Any],
+) -> None:
+    """Hide single cells, as few as can be found, so that no combination of key columns is too rare.
+
+    mahrem suppress survey.csv --qi age,sex,region -k 3 --set age,sex=5 --rest insensitive -o release/
+    """
+    from mahrem.pipeline import suppress as verb
+
+    release = verb(
+        source,
+        k=k,
+        sets=sets or (),
+        reading=reading,  # type: ignore[arg-type] # refused there if it is no such word
+        output=output,
+        force=force,
+        **settings,
+    )
+    if json:
+        print_json(release.report)
+    elif not quiet:
+        typer.echo("holds")
+        report = release.report
+        rows = [(f"hidden in {name}", f"{count:,}") for name, count in report["hidden"].items()]
+        rows += [("share of cells hidden", f"{report['hidden_share']:.4f}")]
+        rows += [
+            (
+                f"{', '.join(each['columns'])}: k={each['k']}",
+                f"exact {each['fewest']['exact']}, match {each['fewest']['match']}",
+            )
+            for each in report["sets"]
+        ]
+        print_table(("figure", "value"), rows)

@@ -1,0 +1,89 @@
+"""What a server may hand a client to learn from: the agreed beginning, rounds in order, steps that can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mahrem.errors import InvalidInput
+from mahrem.federated.weights._model import SharedModel
+from mahrem.federated.weights._plan import LearningPlan
+from mahrem.federated.weights._schema import SharedSchema
+from mahrem.types import Floats
+
+NEAR = 1e-3  # networks begin the same everywhere, but for rounding
+REACH = {"average": 1.0, "momentum": 10.0}  # how far the server's step goes, in lengths of the mean update
+
+
+@dataclass
+class GivenWeights:
+    """Holds a server to the weights that a run can have, as far as one client can tell.
+
+    Weights of the server's own making can single a row out: a unit that answers to one person alone sends
+    that person's cells back, also within a sum over many clients. So a run begins where everybody agreed it
+    does, goes forward, and moves no further than updates that were clipped can have moved it.
+
+    Args:
+        schema: What was agreed on.
+        plan: What is learnt.
+
+    Guarantees:
+        - The weights of the first round are those that the plan's seed gives.
+        - No round beyond the agreed ones is answered, and within a run none twice with different weights.
+        - With ``clip``, plain averaging and no noise, weights lie no further from the beginning than that
+          many rounds can carry them.
+    """
+
+    schema: SharedSchema
+    plan: LearningPlan
+    _last: tuple[int, Floats] | None = field(default=None, repr=False)
+    _start: Floats | None = field(default=None, repr=False)
+
+    def begin(self) -> None:
+        """A run begins, or goes on: what was given before is another's."""
+        self._last = None
+
+    def accept(self, number: int, weights: Floats) -> None:
+        """Take the weights of a round, and remember them.
+
+        Raises:
+            InvalidInput: If no run that was agreed on has them.
+        """
+        if not 1 <= number <= self.plan.rounds:
+            raise InvalidInput(f"round={number} is refused: rounds={self.plan.rounds} were agreed")
+        far = float(np.linalg.norm(np.asarray(weights, np.float64) - self._begun()))
+        if number == 1 and far > NEAR:
+            raise InvalidInput("round=1 is refused: a run begins with the agreed weights, not with others")
+        if number > 1:
+            self._refuse_order(number, weights)
+        reach = self._reach()
+        if reach is not None and far > reach * (number - 1) + NEAR:
+            raise InvalidInput(
+                f"round={number} is refused: no updates of the agreed clip lead to the weights it begins with"
+            )
+        self._last = number, np.array(weights)
+
+    def _refuse_order(self, number: int, weights: Floats) -> None:
+        if self._last is None or number > self._last[0]:
+            return
+        if number < self._last[0] or not np.array_equal(weights, self._last[1]):
+            raise InvalidInput(
+                f"round={number} is refused: this run has come to round {self._last[0]} here; a run goes "
+                "forward, and begins anew by asking everybody to prepare"
+            )
+
+    def _begun(self) -> Floats:
+        if self._start is None:
+            arrays = SharedModel.fresh(self.schema, self.plan).arrays
+            self._start = np.concatenate([np.asarray(part, np.float64).ravel() for part in arrays.values()])
+        return self._start
+
+    def _reach(self) -> float | None:
+        """Say how far a round can move common weights; None where nothing bounds it."""
+        plan, protections = self.plan, self.plan.protections
+        bounded = plan.rule.name == "mean" and plan.server in REACH and not plan.scaffold
+        if protections.clip is None or protections.dummies or not bounded:
+            return None
+        rate = 1.0 if plan.server == "average" else plan.server_speed
+        return rate * REACH[plan.server] * protections.clip

@@ -1,0 +1,142 @@
+"""Tables that are published with cells hidden or changed: opened by roles, written, read back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypedDict
+
+import polars as pl
+import tomli_w
+
+from mahrem import check
+from mahrem.disclosed import unmarked
+from mahrem.errors import GuaranteeBroken
+from mahrem.pipeline._publish import read_back
+from mahrem.release import refuse_giving_away
+from mahrem.release.decisions import Policy, reading_of, roles_of
+from mahrem.release.folders import record_run, staged_release
+from mahrem.report import to_json
+from mahrem.table import FORMATS, exported_names, open_source, write_table
+from mahrem.table.cells import restore_cells, text_where_needed
+
+READING = ("null", "delimiter", "encoding", "decimal", "header", "names", "skip_rows", "query", "table")
+ROLES = ("quasi", "sensitive", "identifier", "insensitive", "rest", "accept", "region")
+TAKEN = (*ROLES, *READING, "weights", "format")
+
+
+class MaskingSettings(TypedDict, total=False):
+    """Roles of columns, how a source is read, what columns are worth: names of a release's settings."""
+
+    quasi: Any
+    sensitive: Any
+    identifier: Any
+    insensitive: Any
+    rest: Any
+    accept: Any
+    region: Any
+    weights: Any
+    format: Any
+    null: Any
+    delimiter: Any
+    encoding: Any
+    decimal: Any
+    header: Any
+    names: Any
+    skip_rows: Any
+    query: Any
+    table: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskedSource:
+    """The columns that will be published, as they came."""
+
+    table: pl.DataFrame = field(repr=False)
+    policy: Policy
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskedRelease:
+    """A table with cells hidden or changed, and what may be said about it.
+
+    Attributes:
+        table: What is published; rows in their order, which a file does not keep.
+        report: What ``report.json`` says; all of it may be published.
+        folder: Where the release lies; None if nothing was written.
+    """
+
+    table: pl.DataFrame = field(repr=False)
+    report: Mapping[str, Any] = field(repr=False)
+    folder: Path | None = None
+
+
+def open_masked(source: object, settings: Mapping[str, Any], *, to_publish: bool = True) -> MaskedSource:
+    """Read a table and the roles of its columns; what is to be published passes the gate."""
+    check.unknown_keys(settings, TAKEN, where="setting")
+    policy = Policy.of(settings)
+    opened = open_source(source, reading_of(policy))
+    left_out = roles_of(opened.columns, policy)
+    table = opened.take([name for name in opened.columns if name not in left_out])
+    if to_publish:
+        named = (*policy.quasi, *policy.sensitive, *policy.insensitive)
+        refuse_giving_away(table, policy, named=named)
+    return MaskedSource(table=table, policy=policy, left_out=left_out)
+
+
+def publish_masked(
+    table: pl.DataFrame,
+    report: Mapping[str, Any],
+    opened: MaskedSource,
+    *,
+    output: str | Path | None,
+    force: bool,
+    verified: Callable[[pl.DataFrame], None],
+) -> MaskedRelease:
+    """Check a table, or the file it was written to, and hand it out.
+
+    Args:
+        table: What will be published.
+        report: What is said about it; every number says why it may be.
+        opened: Where it came from.
+        output: The folder to make; None for the table alone.
+        force: Replace an earlier release.
+        verified: Raises if what it is given does not keep what was promised.
+    """
+    place = unmarked(report)
+    if place is not None:
+        raise GuaranteeBroken(f"the report says {place!r} without a reason why it may")
+    told = {"mahrem": version("mahrem"), **_roles(table, opened), **report}
+    if output is None:
+        verified(table)
+        return MaskedRelease(table=table, report=told)
+    folder, kind = Path(output), opened.policy.format
+    with staged_release(folder, force=force) as stage:
+        path = stage / f"data.{kind}"
+        ordered = table[table.hash_rows(seed=0).arg_sort()]  # the order of rows tells what the rows do not
+        spreadsheets = FORMATS[kind].spreadsheets
+        write_table(text_where_needed(ordered) if spreadsheets else ordered, path, kind)
+        back = read_back(path, table.columns, kind).collect()
+        verified(restore_cells(back.lazy()).collect() if spreadsheets else back)
+        if opened.policy.k is not None:
+            about = {"mahrem": {"version": version("mahrem")}, **opened.policy.public()}
+            (stage / "policy.toml").write_text(tomli_w.dumps(about), encoding="utf-8")
+        (stage / "report.json").write_text(to_json(told), encoding="utf-8")
+    record_run(folder, None, {"method": told["method"], "rows": table.height})
+    return MaskedRelease(table=table, report=told, folder=folder)
+
+
+def _roles(table: pl.DataFrame, opened: MaskedSource) -> dict[str, Any]:
+    """Say what the published columns are."""
+    policy = opened.policy
+    roles = dict.fromkeys(policy.quasi, "quasi") | dict.fromkeys(policy.sensitive, "sensitive")
+    return {
+        "columns": {name: {"role": roles.get(name, "insensitive")} for name in table.columns},
+        "published": {
+            "quasi": exported_names(list(policy.quasi), policy.format),
+            "sensitive": exported_names(list(policy.sensitive), policy.format),
+        },
+    }

@@ -1,0 +1,161 @@
+"""Values changed by noise, swaps and chance; measured, and never called k-anonymous."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+import polars as pl
+
+from mahrem import check
+from mahrem.disclosed import of_crowd, published
+from mahrem.errors import GuaranteeBroken, InvalidParameter, in_our_words
+from mahrem.metrics import (
+    eigenvalue_change,
+    il1s,
+    interval_share,
+    linked_share,
+    moment_changes,
+    slope_change,
+)
+from mahrem.perturbation import PERTURBATIONS
+from mahrem.pipeline._masked import MaskedRelease, MaskedSource, MaskingSettings, open_masked, publish_masked
+from mahrem.pipeline._perturbed_steps import PerturbationStep, numbers_of
+from mahrem.release import refuse_giving_away
+from mahrem.table.cells import as_text
+from mahrem.words import Note
+
+CROWD = 100  # rows below which nothing is said about how far values moved
+
+
+@in_our_words
+def perturb(
+    source: object,
+    *,
+    steps: Mapping[str, Any] | Sequence[str],
+    seed: int | None = None,
+    output: str | Path | None = None,
+    force: bool = False,
+    **settings: Unpack[MaskingSettings],
+) -> MaskedRelease:
+    """Change values by chance. Nothing is promised about k: what is given away is measured instead.
+
+    Args:
+        source: A frame, a file or a database.
+        steps: What is done to which columns, in this order: ``{"income,tax": "noise:share=0.2"}``, a mapping
+            with its ``method`` instead of the text, or texts ``"income=rank-swap:percent=10"``. The methods
+            are noise, rank-swap, shuffle, coding, rounding, pram and household-swap.
+        seed: For experiments alone: whoever knows it can undo what was done. Never told.
+        output: Write a release folder there; without it the table is only checked in memory.
+        force: Replace an earlier release under ``output``.
+        **settings: Roles of columns, how the source is read, ``format``.
+
+    Guarantees:
+        - Columns that no step names are published as they were; rows are as many.
+        - The matrix by which words were changed is published with them.
+        - The report says that k is not promised, how many records are still linked, and how far values moved.
+
+    Example:
+        >>> import mahrem as mh
+        >>> patients = mh.demo_patients(300)
+        >>> changed = perturb(patients, steps={"age": "noise:share=0.3"}, quasi=["age"], rest="drop")
+        >>> changed.report["promises_k"]
+        False
+    """
+    made = _steps(steps)
+    if seed is not None:
+        check.whole(seed=seed)
+    opened = open_masked(source, settings, to_publish=False)
+    named = [name for step in made for name in step.columns]
+    check.columns_exist(named, opened.table.columns)
+    if opened.policy.weights:
+        raise InvalidParameter("weights say what hidden cells cost; here they would do nothing")
+    rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
+    table, told = opened.table, []
+    for step in made:
+        table, more = step(table, rng)
+        told.append(
+            {
+                "columns": list(step.columns),
+                "method": step.method,
+                "options": published(dict(step.options)),
+                **published(more),
+            }
+        )
+    policy = opened.policy
+    refuse_giving_away(table, policy, named=(*policy.quasi, *policy.sensitive, *policy.insensitive))
+
+    def verified(shown: pl.DataFrame) -> None:
+        if shown.height != table.height or shown.columns != table.columns:
+            raise GuaranteeBroken("the published table does not have the rows and columns it should have")
+
+    report = {
+        "holds": True,
+        "promises_k": False,
+        "promises": [],
+        "method": "perturbation",
+        "steps": told,
+        "measures": _measures(opened, table, made),
+        "warnings": [str(Note("warning.perturbed"))],
+        "rows": published(table.height),
+        "settings": published(policy.public()),
+    }
+    return publish_masked(table, report, opened, output=output, force=force, verified=verified)
+
+
+def _steps(given: Mapping[str, Any] | Sequence[str]) -> list[PerturbationStep]:
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    else:
+        parts = [text.partition("=") for text in given]
+        if any(not sign for _, sign, _ in parts):
+            raise InvalidParameter("steps are COLUMNS=METHOD, such as 'income=noise:share=0.2'")
+        pairs = [(columns, said) for columns, _, said in parts]
+    if not pairs:
+        raise InvalidParameter("steps=() must say what to change, such as {'income': 'noise'}")
+    return [PerturbationStep.of(columns, said) for columns, said in pairs]
+
+
+def _measures(opened: MaskedSource, table: pl.DataFrame, made: Sequence[PerturbationStep]) -> dict[str, Any]:
+    """Measure what moved, over all rows and to two digits; of few rows nothing is said."""
+    if table.height < CROWD:
+        return {"too_few_rows": True}
+    numeric = [
+        name for step in made if PERTURBATIONS[step.method].takes == "numbers" for name in step.columns
+    ]
+    found: dict[str, Any] = {}
+    if numeric:
+        names = list(dict.fromkeys(numeric))
+        old, new = numbers_of(opened.table, names), numbers_of(table, names)
+        whole = ~(np.isnan(old) | np.isnan(new)).any(axis=1)
+        if int(whole.sum()) >= CROWD:
+            found |= _of_numbers(old[whole], new[whole])
+    others = [name for step in made for name in step.columns if name not in numeric]
+    changed = {
+        name: int((as_text(opened.table[name]) != as_text(table[name])).sum()) / table.height
+        for name in others
+    }
+    found |= {"changed_share": changed} if changed else {}
+    return dict(of_crowd(_rounded(found)))
+
+
+def _of_numbers(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> dict[str, float]:
+    means, covariances = moment_changes(old, new)
+    return {
+        "record_linkage": linked_share(old, new),
+        "interval_disclosure": interval_share(old, new),
+        "il1s": il1s(old, new),
+        "largest_change_of_a_mean": means,
+        "largest_change_of_a_covariance": covariances,
+        "eigenvalues": eigenvalue_change(old, new),
+        "largest_change_of_a_coefficient": slope_change(old, new),
+    }
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(entry) for key, entry in value.items()}
+    return float(f"{value:.2g}")

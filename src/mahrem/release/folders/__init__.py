@@ -1,0 +1,65 @@
+"""Release folders and records: staged files, hashes, signatures, claims, runs and people remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.release.folders._folder import (
+        DATA_FILES,
+        check_hashes,
+        find_data,
+        is_release,
+        named_folder,
+        replace_page,
+        sha256_of,
+        staged_release,
+    )
+    from mahrem.release.folders._own_claims import OwnClaims, read_own_claims
+    from mahrem.release.folders._people import remember_people, watch_people
+    from mahrem.release.folders._record import earlier_seconds, record_run
+    from mahrem.release.folders._releases import (
+        RememberedRelease,
+        difference,
+        mark_release,
+        remembered_releases,
+    )
+    from mahrem.release.folders._signature import (
+        Signature,
+        check_signature,
+        is_signed,
+        make_signing_key,
+        sign_release,
+        verify_release,
+    )
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "DATA_FILES",
+    "OwnClaims",
+    "RememberedRelease",
+    "Signature",
+    "check_hashes",
+    "check_signature",
+    "difference",
+    "earlier_seconds",
+    "find_data",
+    "is_release",
+    "is_signed",
+    "make_signing_key",
+    "mark_release",
+    "named_folder",
+    "read_own_claims",
+    "record_run",
+    "remember_people",
+    "remembered_releases",
+    "replace_page",
+    "sha256_of",
+    "sign_release",
+    "staged_release",
+    "verify_release",
+    "watch_people",
+]

@@ -1,0 +1,195 @@
+"""Who was released before: keyed fingerprints in a private file, never a value."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from mahrem.arrays.sketching import RowSketch
+from mahrem.errors import either
+from mahrem.files import private_key, state_folder, write_whole
+from mahrem.release.decisions import Policy
+from mahrem.release.folders._record import release_mark
+from mahrem.release.folders._releases import forget_mark, is_uncounted
+from mahrem.table import Source
+from mahrem.table.cells import text_where_needed
+from mahrem.types import Mask
+from mahrem.words import Note, warn_of
+
+KEPT = 1 << 17  # fingerprints kept of one release: enough to estimate any overlap
+LIKELY = 0.5  # share of equal quasi-identifiers from which on two tables are taken for the same people
+_ROWS = 1 << 17  # written as text at a time
+_SEPARATOR = "\x1f"
+
+
+@dataclass(frozen=True)
+class Fingerprints:
+    """The people of one release, as keyed hashes of what tells them apart."""
+
+    tag: str  # keyed hash of the columns' names: only like is compared with like
+    by_name: bool  # a subject or identifiers told them apart, not only quasi-identifiers
+    sketch: RowSketch
+
+    @property
+    def people(self) -> int:
+        """How many different ones there were."""
+        return self.sketch.rows
+
+    def overlap(self, other: Fingerprints) -> int:
+        """Count the people in both; beyond :data:`KEPT` of them this is an estimate."""
+        return self.sketch.overlap(other.sketch)
+
+
+def fingerprints(frame: pl.DataFrame, *, by_name: bool) -> Fingerprints:
+    """Make the fingerprints of a table's rows.
+
+    Guarantees:
+        - Equal rows are one person; the order of rows and columns does not matter.
+        - Without this user's key a fingerprint can be neither made nor traced back.
+    """
+    key = private_key()
+    names = sorted(frame.columns)
+    tag = hmac.new(key, _SEPARATOR.join(["people", *names]).encode(), hashlib.sha256).hexdigest()[:16]
+    texts = [pl.col(name).cast(pl.String).fill_null("\x00") for name in names]
+    joined = pl.concat_str(texts, separator=_SEPARATOR)
+    rows = (part.select(joined).to_series() for part in text_where_needed(frame).iter_slices(_ROWS))
+    parts = [RowSketch.of(texts, b"people" + key, kept=_ROWS) for texts in rows]
+    hashes = np.concatenate([np.empty(0, np.uint64), *(part.hashes for part in parts)])
+    distinct = pl.Series(hashes).unique().sort().to_numpy()  # NumPy's own way takes thirty times longer
+    return Fingerprints(tag, by_name, RowSketch(len(distinct), distinct[:KEPT]))
+
+
+def _warn_of_overlap(prints: Fingerprints, release: Path) -> int:
+    """Compare with every earlier release; gives the most people in common."""
+    most, when = 0, ""
+    for path in sorted(_folder().glob(f"{prints.tag}-*.people")):
+        earlier = _read(path)
+        if earlier is None or earlier[0]["release"] == release_mark(
+            release
+        ):  # the same folder: it is replaced
+            continue
+        if is_uncounted(earlier[0]["release"]):
+            continue
+        common = prints.overlap(earlier[1])
+        least = 1 if prints.by_name else LIKELY * min(prints.people, earlier[1].people)
+        if common >= least and common > most:
+            most, when = common, str(earlier[0]["made"])
+    if most:
+        share = round(most / prints.people, 1)  # no count: it would say whether one more is there
+        whose = "people" if prints.by_name else "combinations"
+        values = {
+            "part": Note(f"overlap.about_{whose}", {"share": share})
+            if share
+            else Note(f"overlap.some_{whose}"),
+            "when": when,
+            "mark": either("mahrem.release.mark_release", "mahrem releases mark FOLDER draft"),
+            "attack": either("mahrem.attack(…, second=…)", "mahrem attack --second"),
+        }
+        warn_of(Note("warning.composition", values), stacklevel=3)
+    return most
+
+
+def _remember(prints: Fingerprints, release: Path) -> None:
+    """Keep fingerprints for the next release, readable by this user alone."""
+    about = {
+        "release": release_mark(release),
+        "made": time.strftime("%Y-%m-%d", time.gmtime()),
+        "people": prints.people,
+        "by_name": prints.by_name,
+    }
+    folder = _folder()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    known = list(folder.glob(f"{prints.tag}-*.people"))
+    content = json.dumps(about).encode() + b"\n" + prints.sketch.as_bytes()
+    write_whole(folder / f"{prints.tag}-{secrets.token_hex(6)}.people", content, new=True)
+    for path in known:  # a replaced release is no longer there
+        earlier = _read(path)
+        if earlier is not None and earlier[0]["release"] == about["release"]:
+            path.unlink(missing_ok=True)
+
+
+def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
+    """Warn if people of an earlier release are in this one, and remember those of this one.
+
+    Args:
+        frame: The columns that tell people apart, a row for each published row.
+        release: The folder; an earlier release there is replaced and does not count.
+        by_name: The columns name people. If they do not, tables that share half of their combinations are
+            taken for tables of the same people.
+
+    Returns:
+        The most people any earlier release has in common with this one.
+
+    Guarantees:
+        - What is kept is readable by this user alone and holds keyed hashes, never a value.
+    """
+    try:
+        prints = fingerprints(frame, by_name=by_name)
+        common = _warn_of_overlap(prints, release)
+        _remember(prints, release)
+        forget_mark(release)
+    except OSError as error:
+        warn_of(Note("warning.people_not_kept", {"reason": error.strerror}))
+        return 0
+    return common
+
+
+def remember_people(policy: Policy, source: Source, keep: Mask, output: Path) -> None:
+    """Warn if these people were released before, and keep their fingerprints for the next time.
+
+    Args:
+        policy: Says which columns tell people apart.
+        source: The table.
+        keep: Which of its rows take part.
+        output: The folder of the release.
+    """
+    if _only_invented(source):
+        return
+    names, by_name = columns_naming_people(
+        policy.subject, (*policy.identifier, *policy.pseudonym), policy.quasi, source.columns
+    )
+    people = source.take(names)
+    watch_people(people if keep.all() else people.filter(pl.Series(keep)), output, by_name=by_name)
+
+
+def _only_invented(source: Source) -> bool:
+    """Say whether a table lists the demo's patients: what is told of people who do not exist harms nobody."""
+    if "name" not in source.columns:
+        return False
+    from mahrem.datasets import are_invented
+
+    first = source.scan(["name"]).head(1).collect()["name"]  # one name finds out most tables
+    return are_invented(first) and are_invented(source.take(["name"])["name"])
+
+
+def columns_naming_people(
+    subject: str | None, identifier: Sequence[str], quasi: Sequence[str], columns: Sequence[str]
+) -> tuple[list[str], bool]:
+    """Say which columns tell people apart, and whether they name them."""
+    named = [subject] if subject is not None else [name for name in identifier if name in columns]
+    return (named, True) if named else (list(quasi), False)
+
+
+def _folder() -> Path:
+    return state_folder() / "people"
+
+
+def _read(path: Path) -> tuple[dict[str, object], Fingerprints] | None:
+    """Read what an earlier release left; a file that was cut off counts as not there."""
+    try:
+        head, _, content = path.read_bytes().partition(b"\n")
+        about = json.loads(head)
+        tag = path.name.partition("-")[0]
+        sketch = RowSketch.read(int(about["people"]), content)
+        return about, Fingerprints(tag, bool(about["by_name"]), sketch)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,75 @@
+"""Exploring: settings are tried at once on a table that is kept ready, and on every row in the background."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.datastructures import FormData
+
+from mahrem.web._candidates import Candidate
+from mahrem.web._errors import Refused
+from mahrem.web._forms import read_own, read_promises, read_some
+from mahrem.web._house import House
+from mahrem.web._models import Job, Project
+from mahrem.web._needs import needs_source
+from mahrem.web._orders import JobRequest, Json
+from mahrem.web._plan import check_choices, decisions_of, settings_of
+from mahrem.web._release_bodies import Columns, Promises
+from mahrem.web._sources import mark_of
+
+EXPLORED = ("at_least", "at_most", "weights")  # of a quasi-identifier
+
+
+def wished(project: Project, form: FormData) -> Project:
+    """Give a project as a form would have it; nothing is kept."""
+    promises = read_promises(project, form)
+    choices = read_own(project.model_copy(update={"choices": read_some(project, form, EXPLORED)}), form)
+    return project.model_copy(update={"promises": promises, "choices": choices})
+
+
+def as_candidate(project: Project, candidate: Candidate) -> Project:
+    """Give a project with the settings of a candidate; nothing is kept."""
+    return project.model_copy(update={"promises": candidate.promises, "choices": candidate.choices})
+
+
+def try_at_once(house: House, project: Project) -> Candidate:
+    """Try what a project has decided, on as many rows as a moment allows."""
+    choices, promises = project.choices or Columns(columns={}), project.promises or Promises()
+    trial = ask(house, project, "attempt")
+    return house.candidates.add(project.id, decisions_of(project), choices, promises, trial)
+
+
+def ask(house: House, project: Project, verb: str, **more: Any) -> Json:
+    """Ask about the table of a project as it is decided."""
+    choices, promises = project.choices or Columns(columns={}), project.promises or Promises()
+    check_choices(project, choices, promises)
+    settings = settings_of(project, house.store.folder(project.id), house.settings)
+    _same_table(house, project)
+    house.store.update(project.id)  # whoever explores uses the raw data
+    return house.runner.warm.ask(project, {"verb": verb, "settings": settings, **more})
+
+
+def try_every_row(house: House, project: Project, known: str) -> Job:
+    """Try a candidate on every row, in the background; a try of another one is stopped."""
+    candidate = house.candidates.get(project.id, known)
+    with house.starting:
+        for job in house.queue.active(project.id):
+            if job.verb == "trial":
+                house.runner.cancel(job.id)
+        _same_table(house, project)
+        after = as_candidate(project, candidate)
+        request = JobRequest(
+            arguments={"candidate": known},
+            settings=settings_of(after, house.store.folder(project.id), house.settings),
+            source=needs_source(project).seen,
+            decided=candidate.decided,
+        )
+        job = house.runner.submit(project.id, "trial", request)
+    house.candidates.change(project.id, known, job=job.id)
+    return job
+
+
+def _same_table(house: House, project: Project) -> None:
+    source = needs_source(project)
+    if source.seen and source.seen != mark_of(source, house.settings):
+        raise Refused(409, "another_table")
