@@ -90,8 +90,17 @@ class Server:
             time.sleep(0.05)
         return project, started
 
+    def worker(self, job: str) -> int:
+        """The process that works on a job: the child of the server that runs in the job's own folder."""
+        (found,) = [child for child in self.children() if _where(child).endswith(f"/job-{job}")]
+        return found
+
+    def warm(self) -> set[int]:
+        """The processes that keep a table ready for tries of the explorer."""
+        return {child for child in self.children() if "_warm_child" in _command(child)}
+
     def children(self) -> list[int]:
-        """The processes the server started for jobs; those that wait for tries of the explorer are others."""
+        """All processes the server started and that still run."""
         found = []
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
@@ -99,7 +108,7 @@ class Server:
                     parent = (entry / "stat").read_text().rsplit(")", 1)[1].split()[1]
                 except OSError:
                     continue
-                if int(parent) == self.process.pid and "_warm_child" not in _command(entry):
+                if int(parent) == self.process.pid:
                     found.append(int(entry.name))
         return found
 
@@ -150,8 +159,15 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
         server.stop()
 
 
-def _command(process: Path) -> str:
+def _command(process: int) -> str:
     try:
-        return (process / "cmdline").read_text()
+        return Path(f"/proc/{process}/cmdline").read_text()
+    except OSError:  # it ended meanwhile
+        return ""
+
+
+def _where(process: int) -> str:
+    try:
+        return os.readlink(f"/proc/{process}/cwd")
     except OSError:
         return ""

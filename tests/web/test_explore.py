@@ -23,11 +23,6 @@ def project(server: Server) -> str:
     return server.project()
 
 
-def warm(server: Server) -> list[int]:
-    """Processes that keep a table ready."""
-    return [one for one in server.children() if b"_warm_child" in Path(f"/proc/{one}/cmdline").read_bytes()]
-
-
 def test_a_try_says_what_the_release_says_and_can_be_adopted(server: Server, project: str) -> None:
     place = f"/api/v1/projects/{project}"
     tried = server.client.post(f"{place}/explore", json={"promises": {"k": 9}}).json()
@@ -120,9 +115,9 @@ def test_what_cannot_be_tried_says_why_and_the_next_try_works(server: Server, pr
 
 def test_a_table_that_is_forgotten_is_kept_ready_no_more(server: Server) -> None:
     project = server.project()
-    before = set(warm(server))
+    before = server.warm()
     assert server.client.post(f"/api/v1/projects/{project}/explore", json={}).status_code == 200
-    new = set(warm(server)) - before
+    new = server.warm() - before
     assert len(new) == 1
     folder = server.state / "projects" / project
     assert (folder / "candidates.json").stat().st_mode & 0o777 == 0o600

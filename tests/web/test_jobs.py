@@ -35,7 +35,7 @@ def gone(process: int, tries: int = 100) -> bool:
 
 def test_a_job_is_cancelled_and_nothing_of_it_stays(server: Server) -> None:
     project, job = server.slow_job()
-    (child,) = server.children()
+    child = server.worker(job)
     assert os.getpgid(child) == child  # a group of its own: ending it ends nothing else
     assert os.getpriority(os.PRIO_PROCESS, child) > os.getpriority(os.PRIO_PROCESS, 0)
     limits = Path(f"/proc/{child}/limits").read_text()
@@ -56,7 +56,7 @@ def test_a_server_that_is_killed_says_so_after_a_restart_and_leaves_no_half_rele
     first = begin(tmp_path, "--workers", "1")
     project, job = first.slow_job()
     waiting = first.client.post(f"/api/v1/projects/{project}/run/anonymize").json()["job"]["id"]
-    (child,) = first.children()
+    child = first.worker(job)
     folder = first.state / "projects" / project
     (folder / "upload-left").write_bytes(b"half")
     stage = folder / f"job-{job}" / ".release-half"
@@ -94,7 +94,7 @@ def test_a_job_that_needs_too_much_memory_says_so_in_words(tmp_path: Path) -> No
 
 def test_a_job_that_is_killed_from_outside_says_that_memory_is_the_likely_reason(server: Server) -> None:
     _, job = server.slow_job()
-    (child,) = server.children()
+    child = server.worker(job)
     os.kill(child, signal.SIGKILL)  # what a system short of memory does
     ended = server.wait(job)
     assert (ended["state"], ended["error"]) == ("failed", Refused(500, "out_of_memory").detail)
@@ -151,7 +151,7 @@ def test_what_a_job_leaves_running_ends_with_it() -> None:
 def test_stopping_the_server_stops_its_jobs(tmp_path: Path) -> None:
     running = begin(tmp_path)
     _, job = running.slow_job()
-    (child,) = running.children()
+    child = running.worker(job)
     assert running.stop(signal.SIGINT) == 0
     assert gone(child)
     found = JobQueue(running.state / "jobs.sqlite").get(job)
