@@ -108,8 +108,7 @@ class StatisticsFiles:
         with StageFolder(folder) as waiting:  # the library writes to paths alone
             path = waiting.path / f"data.{self.ending}"
             path.touch(mode=0o600)
-            writer = getattr(_library(f"writing {self.package}"), _WRITERS[self.ending])
-            writer(pl.DataFrame(columns), path, **settings)
+            self._save(pl.DataFrame(columns), path, settings)
             with path.open("rb") as written:
                 while block := written.read(_BLOCK):
                     stream.write(block)
@@ -140,6 +139,18 @@ class StatisticsFiles:
             ) from None
         labels = {name: text for name, text in about.column_names_to_labels.items() if text}
         return frame, about.variable_value_labels, labels
+
+    def _save(self, frame: pl.DataFrame, path: Path, settings: Mapping[str, object]) -> None:
+        library = _library(f"writing {self.package}")
+        try:
+            getattr(library, _WRITERS[self.ending])(frame, path, **settings)
+            # On a full disk it may say nothing, and leave a file that ends too soon.
+            read = getattr(library, _READERS[self.ending])
+            written = read(path, usecols=frame.columns[:1], output_format="polars")[0].height
+        except library.ReadstatError as error:  # its message may quote a cell
+            raise OSError(f"the {self.package} file could not be written ({type(error).__name__})") from None
+        if written != frame.height:
+            raise OSError(f"the {self.package} file could not be written: no room for all rows")
 
     @staticmethod
     def _labelled(source: PolarsSource, labels: Mapping[str, str]) -> PolarsSource:
@@ -177,7 +188,7 @@ class StatisticsFiles:
     def _holds(self, column: pl.Series) -> bool:
         held = column.drop_nulls()
         if column.dtype.is_integer():
-            return bool(held.is_between(-EXACT, EXACT).all())
+            return bool((held.cast(pl.Float64).abs() <= EXACT).all())
         if column.dtype.is_float():
             return bool(((held == 0) | held.abs().is_between(*self.reach)).all())
         if column.dtype == pl.Date:

@@ -10,7 +10,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.table._formats import FORMATS, LabelledFiles
+from mahrem.table._formats import FORMATS, LabelledFiles, written_formats
 from mahrem.table._staged import appearing
 from mahrem.table.cells import neutralise_formulas, neutralise_names, text_where_needed
 from mahrem.table.reading import CONTROL, NESTED
@@ -38,7 +38,7 @@ def write_table(
         - Reading a CSV file back with :func:`~mahrem.table.open_source` and
           :func:`~mahrem.table.cells.restore_formulas` gives the same text; empty text is missing.
     """
-    check.one_of(FORMATS, format=format)
+    check.one_of(written_formats(), format=format)
     if not frame.width:
         raise InvalidParameter("a table without columns cannot be written")
     if FORMATS[format].spreadsheets:
@@ -62,7 +62,7 @@ def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: str = "csv") 
         - The file appears under its name when it is whole; a failure leaves nothing behind.
         - No more than a part is held at a time, XLSX excepted.
     """
-    check.one_of(FORMATS, format=format)
+    check.one_of(written_formats(), format=format)
     stream_of = iter(parts)
     first = next(stream_of, None)
     if first is None or not first.width:
