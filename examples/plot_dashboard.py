@@ -19,16 +19,14 @@ ledger = mh.Ledger.create(
 )  # fmt: skip
 
 # %% What a question would cost and how far off its answer may be, before it is asked: this is free.
-print(mh.query(table, "mean(cost) by sex", ledger=ledger, epsilon=0.5, plan=True))
+for row in mh.query(table, "mean(cost) by sex", ledger=ledger, epsilon=0.5, plan=True).rows:
+    print(f"of {row['if rows']} rows: off by {row['error']:.1f} at the most, 19 times of 20")
 
 # %% Three tiles of the dashboard. Each answer says how far off it is.
 for question in ("count() by smoker", "mean(cost) by sex", "sum(cost)"):
-    answer = mh.query(table, question, ledger=ledger, epsilon=0.5)
-    for row in answer.rows:
-        print(
-            question,
-            {name: round(cell, 1) if isinstance(cell, float) else cell for name, cell in row.items()},
-        )
+    for row in mh.query(table, question, ledger=ledger, epsilon=0.5).rows:
+        group = row.get("smoker", row.get("sex", "all"))
+        print(f"{question}, {group}: {row['value']:.0f} ± {row['error']:.0f}")
 
 # %% What is left. A question that does not fit is refused, and nothing is computed.
 ledger

@@ -1,4 +1,4 @@
-"""A hospital whose patients come more than once: k counts people, and a pseudonym is a promise of its own."""
+"""A hospital whose patients come more than once: the promise counts people, not rows."""
 
 # %% Fictional admissions: some patients have several.
 import mahrem as mh
@@ -7,7 +7,7 @@ visits = mh.demo_patients(1_200).select("patient_id", "age", "sex", "zip", "diag
 people = visits["patient_id"].n_unique()
 print(f"{visits.height} admissions of {people} people")
 
-# %% Whoever is in a class with five rows may still be alone in it, if all five are hers. With a subject named,
+# %% Whoever is in a class with five rows may still be alone in it, if all five are hers. With a subject,
 # every class holds five different people, and shows three diagnoses of different people.
 release = mh.anonymize(
     visits, subject="patient_id", quasi=["age", "sex", "zip"], sensitive="diagnosis", k=5, l=3, html=False

@@ -67,16 +67,29 @@ def page_of(path: Path) -> str:
     """Run an example and write its page."""
     title, cells = read_example(path)
     heading, _, rest = title.partition(":")
-    lines = [f"# {heading.strip().rstrip('.')}", "", rest.strip().capitalize(), ""]
+    lines = [
+        "---",
+        "hide: [toc]",
+        "---",
+        "",
+        f"# {heading.strip().rstrip('.')}",
+        "",
+        _sentence(rest.strip()),
+        "",
+    ]
     names: dict[str, object] = {"__name__": "__main__"}
     runs = "spark" not in path.stem
     for cell in cells:
-        lines += [cell.words, "", "```python", cell.code, "```", ""]
+        lines += [cell.words, "", "```python", cell.code.replace("  # fmt: skip", ""), "```", ""]
         lines += _shown(*run_cell(cell.code, names)) if runs else []
     told = (
         "Run when this page was built" if runs else "Needs a cluster, or Java, and was not run for this page"
     )
     return "\n".join([*lines, f"*{told}: `examples/{path.name}`.*", ""])
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def run_cell(code: str, names: dict[str, object]) -> tuple[str, object]:
