@@ -13,6 +13,8 @@ import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gallery import example_pages
+
 import mahrem
 from mahrem import errors
 from mahrem.attacks import ATTACKS
@@ -57,6 +59,8 @@ def on_files(files: Any, config: Any) -> Any:
 
     for name, text in made_pages().items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
+    for name, text in example_pages().items():
+        files.append(File.generated(config, f"gallery/{name}.md", content=text))
     return files
 
 

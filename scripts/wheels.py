@@ -215,6 +215,7 @@ def without_extras(environment: Environment, run: Callable[..., str]) -> None:
     folder = environment.folder
     (folder / "x.xlsx").write_bytes(b"PK\x03\x04 no sheet")
     (folder / "x.duckdb").write_bytes(bytes(8) + b"DUCK" + bytes(100))
+    (folder / "x.sav").write_bytes(b"$FL2" + bytes(100))
     (folder / "plain.csv").write_text("age,ill\n" + "".join(f"{20 + i % 40},{i % 2}\n" for i in range(200)))
     public = ("--rows", "200", "--delta", "1e-5", "--categories", "ill=0,1", "--bounds", "age=0:100")
     run("ledger", "ledger", "new", "x.ledger", "--data", "plain.csv", "--epsilon", "1", *public)
@@ -223,6 +224,7 @@ def without_extras(environment: Environment, run: Callable[..., str]) -> None:
     asked = {
         "excel": ("inspect", "x.xlsx"),
         "sql": ("inspect", "x.duckdb", "--table", "t"),
+        "survey": ("inspect", "x.sav"),
         "spark": ("anonymize", "awkward.csv", *ROLES, "--rest", "drop", "-o", "s", "--engine", "spark"),
         "web": ("serve", "--port", "0"),
         "dp": ("query", "plain.csv", "count()", *paid),

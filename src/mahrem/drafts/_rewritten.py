@@ -71,6 +71,11 @@ class RewrittenSource:
         return self.original.notes
 
     @property
+    def labels(self) -> Mapping[str, str]:
+        """What columns are called in words."""
+        return self.original.labels
+
+    @property
     def textual(self) -> bool:
         """Whether every value came as text."""
         return self.original.textual

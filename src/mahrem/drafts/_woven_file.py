@@ -35,7 +35,7 @@ def write_draft(draft: Draft, path: Path) -> Rows | None:
     files = FORMATS[draft.policy.format].load()
     if not isinstance(files, RecordFiles) or draft.prepared.rows < _WORTH or len(draft.columns) < 2:
         table, order = draft.table_for_file()
-        write_table(table, path, draft.policy.format)
+        write_table(table, path, draft.policy.format, draft.prepared.source.labels)
         return order
     rest, order = draft.rest_for_file()
     labels = draft.labels if order is None else draft.labels[order]

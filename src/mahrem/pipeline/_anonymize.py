@@ -144,7 +144,7 @@ def anonymize(
         skip_last: Rows at the end of a file that are passed over, such as a total of the others.
         query: What to ask a database.
         table: Table to read from a database.
-        format: Data file: csv, tsv, parquet, arrow, xlsx; default csv.
+        format: Data file: csv, tsv, parquet, arrow, xlsx, sav, dta, xpt; default csv.
         shuffle: Shuffle the rows of the file (default).
         language: Language of the report: en, de, tr.
         recipient: Who is to have the release; the report says so.

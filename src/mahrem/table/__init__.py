@@ -12,7 +12,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.table._declaration import ColumnDeclaration, read_declarations, typed_declarations
-    from mahrem.table._formats import FORMATS, FileFormat, RecordFiles, refuse_too_large
+    from mahrem.table._formats import FORMATS, FileFormat, RecordFiles, refuse_too_large, written_formats
     from mahrem.table._schema import EVERY, Column, Kind, Missing, Role
     from mahrem.table.cells import (
         Cells,
@@ -87,4 +87,5 @@ __all__ = [
     "typed_declarations",
     "write_database",
     "write_table",
+    "written_formats",
 ]

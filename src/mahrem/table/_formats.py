@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol, cast, runtime_checkable
 
@@ -55,6 +55,17 @@ class RecordFiles(Protocol):
         ...
 
 
+@runtime_checkable
+class LabelledFiles(Protocol):
+    """Files in which columns are told in words beside their names."""
+
+    def write_labelled(
+        self, frame: pl.DataFrame, stream: BinaryIO, folder: Path, labels: Mapping[str, str]
+    ) -> None:
+        """Write a table as ``write`` does, with what its columns are called in words."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class FileFormat(Entry):
     """A format of files.
@@ -69,6 +80,7 @@ class FileFormat(Entry):
         on_spark: A cluster writes it, in parts.
         most_rows: That a file can hold.
         most_columns: The same.
+        writable: Files of it are written, not only read.
     """
 
     media: str
@@ -80,6 +92,7 @@ class FileFormat(Entry):
     on_spark: bool = False
     most_rows: int | None = None
     most_columns: int | None = None
+    writable: bool = True
 
     def load(self) -> TableFiles:
         """Import what reads and writes it."""
@@ -139,8 +152,42 @@ FORMATS: Entries[FileFormat] = Entries(
             most_rows=1_048_575,  # and the header
             most_columns=16_384,
         ),
+        FileFormat(
+            name="sav",
+            home="mahrem.table.formats._statistics:SPSS",
+            media="application/x-spss-sav",
+            endings=(".sav", ".zsav"),
+            begins=b"$FL",
+        ),
+        FileFormat(
+            name="dta",
+            home="mahrem.table.formats._statistics:STATA",
+            media="application/x-stata-dta",
+            endings=(".dta",),
+            begins=b"<stata_dta>",  # older ones have none, and go by their ending
+        ),
+        FileFormat(
+            name="xpt",
+            home="mahrem.table.formats._statistics:SAS_TRANSPORT",
+            media="application/x-sas-xport",
+            endings=(".xpt",),
+            begins=b"HEADER RECORD***",
+        ),
+        FileFormat(
+            name="sas7bdat",
+            home="mahrem.table.formats._statistics:SAS",
+            media="application/x-sas-data",
+            endings=(".sas7bdat",),
+            begins=bytes(12) + b"\xc2\xea\x81\x60",
+            writable=False,
+        ),
     ),
 )
+
+
+def written_formats() -> tuple[str, ...]:
+    """Name the formats that tables are written in."""
+    return tuple(name for name, known in FORMATS.items() if known.writable)
 
 
 def refuse_too_large(format: str, rows: int, columns: int = 1) -> None:  # noqa: A002 - the option's name

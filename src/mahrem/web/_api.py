@@ -37,6 +37,7 @@ _EXTRAS = {
     "federated": "flwr",
     "learning": "sklearn",
     "sql": "duckdb",
+    "survey": "pyreadstat",
     "spark": "pyspark",
     "train": "torch",
 }

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from mahrem.table import FORMATS
+from mahrem.table import written_formats
 from mahrem.web._language import LOOK
 from mahrem.words import LANGUAGES, braces, load_catalogue
 
@@ -57,7 +57,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals["formats"] = list(FORMATS)
+    environment.globals["formats"] = list(written_formats())
     environment.globals["languages"] = {code: load_catalogue(code).name for code in LANGUAGES}
     environment.filters["moment"] = lambda text: str(text).replace("T", " ").removesuffix("Z")[:16]
     return environment

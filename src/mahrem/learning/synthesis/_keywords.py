@@ -22,7 +22,7 @@ class SynthesisKeywords(TypedDict, total=False):
         options: A setting of the method's own.
         rows: Rows to make; as many as there seem to be.
         given: A condition every row meets.
-        format: Data file: csv, tsv, parquet, arrow, xlsx; default csv.
+        format: Data file: csv, tsv, parquet, arrow, xlsx, sav, dta, xpt; default csv.
         language: Of the report: en, de, tr; default en.
         html: Draw report.html.
         quality: Private folder for figures against the real rows; NOT private.
@@ -40,7 +40,7 @@ class SynthesisKeywords(TypedDict, total=False):
     options: Mapping[str, Any] | None
     rows: int | None
     given: Mapping[Any, Any] | None
-    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx"]
+    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx", "sav", "dta", "xpt"]
     language: Literal["en", "de", "tr"]
     html: bool
     quality: bool | str | Path

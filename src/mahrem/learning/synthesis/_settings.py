@@ -11,7 +11,7 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.learning.synthesis._entries import SYNTHESISERS
 from mahrem.settings import setting, switch, text, whole
-from mahrem.table import FORMATS
+from mahrem.table import written_formats
 from mahrem.typed import names, pairs, value
 from mahrem.words import LANGUAGES
 
@@ -169,7 +169,7 @@ class SynthesisSettings(SchemaSettings):
         metavar="COL=VALUE or COL=LOW:HIGH",
     )
     format: str = setting(
-        "csv", read=text, takes="str", group="output", metavar="NAME", choices=lambda: tuple(FORMATS)
+        "csv", read=text, takes="str", group="output", metavar="NAME", choices=written_formats
     )
     language: str = setting("en", read=text, group="output", metavar="NAME", choices=lambda: LANGUAGES)
     html: bool = setting(True, read=switch, group="output", spelling="--html/--no-html")

@@ -113,7 +113,7 @@ class ReleaseKeywords(TypedDict, total=False):
     skip_last: int | None
     query: str | None
     table: str | None
-    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx"]
+    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx", "sav", "dta", "xpt"]
     shuffle: bool | None
     language: Literal["en", "de", "tr"]
     recipient: str | None

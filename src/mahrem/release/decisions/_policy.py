@@ -37,7 +37,7 @@ from mahrem.release.decisions import _readers as readers
 from mahrem.release.decisions._column_settings import check_coarseness
 from mahrem.release.decisions._ready import READY_POLICIES, found_columns, ready_policy
 from mahrem.settings import Setting, check_settings, read_settings, same_setting, setting, settings_of
-from mahrem.table import FORMATS, Kind, Missing
+from mahrem.table import Kind, Missing, written_formats
 from mahrem.table.columns import is_role_word, role_from_word
 from mahrem.words import LANGUAGES
 
@@ -250,7 +250,7 @@ class Policy:
     )  # at the end of a file, such as a total
     query: str | None = _database(read=text, metavar="SQL", private=True, example="SELECT * FROM patients")
     table: str | None = _database(read=text, metavar="NAME", private=True, example="patients")
-    format: str = _output("csv", read=text, choices=lambda: tuple(FORMATS), metavar="NAME")
+    format: str = _output("csv", read=text, choices=written_formats, metavar="NAME")
     shuffle: bool | None = _output(read=switch, spelling="--shuffle/--keep-order", example=True)
     language: str = _output("en", read=text, choices=lambda: tuple(LANGUAGES), metavar="NAME")
     recipient: str | None = _said(example="the research department")  # who is to have it

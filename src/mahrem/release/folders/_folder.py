@@ -10,11 +10,11 @@ from pathlib import Path
 
 from mahrem.errors import InvalidInput, InvalidParameter, MahremError, OutputFailed, Tampered, spelled
 from mahrem.files import restore_interrupted, staged_folder, write_whole
-from mahrem.table import FORMATS
+from mahrem.table import written_formats
 
 HASHES = "SHA256SUMS"
 SIGNATURE = "signature.json"
-DATA_FILES = tuple(f"data.{name}" for name in FORMATS)
+DATA_FILES = tuple(f"data.{name}" for name in written_formats())
 
 
 @contextmanager

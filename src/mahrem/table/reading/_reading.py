@@ -6,6 +6,7 @@ import codecs
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -123,6 +124,10 @@ class Source(Protocol):
         """What was found out about the source that a reader must know."""
 
     @property
+    def labels(self) -> Mapping[str, str]:
+        """What columns are called in words, where the source says."""
+
+    @property
     def textual(self) -> bool:
         """Whether every value came as text, so that kinds must be inferred from text."""
 
@@ -155,6 +160,7 @@ class ColumnSource(ABC):
 
     textual = False
     notes: tuple[Note, ...] = ()
+    labels: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, label: str, reading: Reading, columns: Iterable[object]) -> None:
         self.label = label

@@ -10,7 +10,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.table._formats import FORMATS
+from mahrem.table._formats import FORMATS, LabelledFiles, written_formats
 from mahrem.table._staged import appearing
 from mahrem.table.cells import neutralise_formulas, neutralise_names, text_where_needed
 from mahrem.table.reading import CONTROL, NESTED
@@ -19,8 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
-def write_table(frame: pl.DataFrame, path: Path, format: str = "csv") -> None:  # noqa: A002 - the option's name
+def write_table(
+    frame: pl.DataFrame,
+    path: Path,
+    format: str = "csv",  # noqa: A002 - the option's name
+    labels: Mapping[str, str] | None = None,
+) -> None:
     """Write a table to a file that only its owner may read.
+
+    What columns are called in words (``labels``) is written where the format has a place for it.
 
     Text that a spreadsheet would run as a formula is neutralised in CSV, TSV and XLSX
     (:func:`~mahrem.table.cells.neutralise_formulas`).
@@ -31,14 +38,18 @@ def write_table(frame: pl.DataFrame, path: Path, format: str = "csv") -> None:  
         - Reading a CSV file back with :func:`~mahrem.table.open_source` and
           :func:`~mahrem.table.cells.restore_formulas` gives the same text; empty text is missing.
     """
-    check.one_of(FORMATS, format=format)
+    check.one_of(written_formats(), format=format)
     if not frame.width:
         raise InvalidParameter("a table without columns cannot be written")
     if FORMATS[format].spreadsheets:
         refuse_unwritable(frame.schema, format)
         frame = neutralise_formulas(text_where_needed(frame))
     with appearing(Path(path)) as stream:
-        FORMATS[format].load().write(frame, stream, Path(path).parent)
+        files = FORMATS[format].load()
+        if labels and isinstance(files, LabelledFiles):
+            files.write_labelled(frame, stream, Path(path).parent, labels)
+        else:
+            files.write(frame, stream, Path(path).parent)
 
 
 def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: str = "csv") -> int:  # noqa: A002 - the option's name
@@ -51,7 +62,7 @@ def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: str = "csv") 
         - The file appears under its name when it is whole; a failure leaves nothing behind.
         - No more than a part is held at a time, XLSX excepted.
     """
-    check.one_of(FORMATS, format=format)
+    check.one_of(written_formats(), format=format)
     stream_of = iter(parts)
     first = next(stream_of, None)
     if first is None or not first.width:
