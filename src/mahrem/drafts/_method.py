@@ -13,7 +13,7 @@ from mahrem.drafts._coarse_axes import partition_in_blocks
 from mahrem.drafts._prepare import Prepared
 from mahrem.drafts._rewritten import past_the_door
 from mahrem.errors import InvalidParameter
-from mahrem.models import DeltaPresence, DistinctDiversity, KAnonymity, PrivacyModel, Promise
+from mahrem.models import KAnonymity, PrivacyModel, Promise
 from mahrem.partition import (
     METHODS,
     Admission,
@@ -177,7 +177,7 @@ def admission(
     """Give the judge of candidate classes for what is promised, or for some other promises."""
     judged: list[tuple[PrivacyModel, Values | None]] = []
     for promise in prepared.promises if promises is None else promises:
-        if isinstance(promise.model, DeltaPresence):
+        if promise.model.of_members:
             judged.append((promise.model, prepared.membership()))
         elif promise.model.by_size:  # rows enough are all that it asks for
             judged.append((KAnonymity(promise.model.least_rows), None))
@@ -199,6 +199,8 @@ def admission(
 
 def _demanding(prepared: Prepared, policy: Policy, share: float) -> bool:
     """Say whether many small classes will be refused; distinct l up to a share of k refuses few."""
+    from mahrem.models import DistinctDiversity
+
     light = share * (policy.k or 1)
     beyond = [promise.model for promise in prepared.promises if not isinstance(promise.model, KAnonymity)]
     return policy.subject is not None or not all(

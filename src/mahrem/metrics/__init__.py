@@ -27,7 +27,15 @@ if TYPE_CHECKING:
         zayatz_uniques,
     )
     from mahrem.metrics._cell_losses import CellLosses, cell_losses, placed_ends, text_losses
-    from mahrem.metrics._classes import c_avg, discernibility, mean_class_size
+    from mahrem.metrics._classes import (
+        average_risk,
+        c_avg,
+        discernibility,
+        highest_risk,
+        mean_class_size,
+        share_at_risk,
+        unique_share,
+    )
     from mahrem.metrics._correlation import correlation
     from mahrem.metrics._covers import Cover, cover_words, covered_values
     from mahrem.metrics._decisions import decide_by_dm, decide_by_gcp, decide_by_mean_class_size
@@ -59,7 +67,6 @@ if TYPE_CHECKING:
         slope_change,
     )
     from mahrem.metrics._published import published_loss
-    from mahrem.metrics._risk import average_risk, highest_risk, share_at_risk, unique_share
     from mahrem.metrics._suda import suda
     from mahrem.metrics._unique_columns import unique_columns
     from mahrem.metrics._utility import measure

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._needs import Need
+from mahrem.models._counts import Counts, Need, PrivacyModel
 from mahrem.models._shares import whole_at_least
 
 if TYPE_CHECKING:

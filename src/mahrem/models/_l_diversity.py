@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from mahrem import check
-from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._needs import Need
+from mahrem.models._counts import Counts, Need, PrivacyModel
 from mahrem.models._shares import TOLERANCE, by_class, whole_at_least
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ class DistinctDiversity(PrivacyModel):
     name: ClassVar[str] = "distinct-l-diversity"
     compares: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
+    growing: ClassVar[bool] = True
     rising: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

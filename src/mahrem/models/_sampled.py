@@ -12,8 +12,7 @@ import numpy as np
 from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.estimates import expected_risks, k_map_rows
-from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._needs import Need
+from mahrem.models._counts import Counts, Need, PrivacyModel
 from mahrem.models._shares import whole_at_least
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mahrem.partition._cell_costs import ColumnCosts
     from mahrem.partition._choice import LIGHT, QUADRATIC_ROWS, MethodEvidence, choose_method, suits_size
     from mahrem.partition._datafly import Datafly
-    from mahrem.partition._entries import METHODS, Method
+    from mahrem.partition._entries import METHODS, Method, build_method
     from mahrem.partition._evolve import KAnonyMeansStar
     from mahrem.partition._flash import Flash
     from mahrem.partition._incognito import Incognito
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from mahrem.partition._local import LocalRecoding
     from mahrem.partition._local_suppression import LocalSuppression
     from mahrem.partition._mdav import Mdav, MdavPlus
-    from mahrem.partition._methods import build_method
     from mahrem.partition._mingen import MinGen
     from mahrem.partition._mondrian import Mondrian
     from mahrem.partition._mosaic import Mosaic

@@ -12,22 +12,13 @@ from numpy.typing import NDArray
 
 from mahrem import arrays
 from mahrem.arrays import cutting
-from mahrem.models import (
-    Counts,
-    DeltaPresence,
-    DistinctDiversity,
-    Holdings,
-    KAnonymity,
-    PeopleHoldings,
-    PrivacyModel,
-    holds_either_way,
-    people_counts,
-)
+from mahrem.models import Counts, KAnonymity, PrivacyModel, holds_either_way, people_counts
 from mahrem.partition._partition import Admits
 from mahrem.table import Values
 from mahrem.types import Codes, Floats, Integers, Mask, Offsets, Rows, Sizes
 
 if TYPE_CHECKING:
+    from mahrem.models import Holdings
     from mahrem.partition._class_promises import Needs
 
 _NONE = np.zeros(0, np.int64)
@@ -84,8 +75,7 @@ class Admission:
     @property
     def growing(self) -> bool:
         """True when an admitted class stays so whatever joins it: more than :attr:`monotone` says."""
-        known = all(isinstance(model, KAnonymity | DistinctDiversity) for model, _ in self.promises)
-        return known and not self._gathers
+        return not self._gathers and all(model.growing for model, _ in self.promises)
 
     @property
     def _gathers(self) -> bool:
@@ -104,9 +94,7 @@ class Admission:
     @property
     def of_absent(self) -> Admission | None:
         """The judge of people who fit no published class, where a promise speaks of them."""
-        asked = tuple(
-            (model.unshown, values) for model, values in self.promises if isinstance(model, DeltaPresence)
-        )
+        asked = tuple((model.unshown, values) for model, values in self.promises if model.of_members)
         return replace(self, promises=asked) if asked else None
 
     @property
@@ -114,10 +102,7 @@ class Admission:
         """The judge of all suppressed rows as a class, with people around them; None: they show nothing."""
         if not self.keeps_sensitive:
             return self.of_absent
-        asked = tuple(
-            (model.unshown if isinstance(model, DeltaPresence) else model, values)
-            for model, values in self.promises
-        )
+        asked = tuple((model.unshown, values) for model, values in self.promises)
         return replace(self, promises=asked)
 
     def among(self, shown: Mask) -> Admits:
@@ -232,6 +217,8 @@ class Admission:
         if values is None:
             return Counts(sizes=sizes, group=_NONE, value=_NONE, count=_NONE, table=np.zeros(0))
         if id(values) in self._held:
+            from mahrem.models import PeopleHoldings
+
             shown = PeopleHoldings(self._holdings(values, rows, offsets), self._held_by_all[id(values)])
             return replace(people_counts(shown, sizes, values.ancestors), missing=values.missing)
         group, value, count = cutting.triplets(self._codes[id(values)], rows, offsets, values.size, threads=1)
@@ -247,6 +234,8 @@ class Admission:
 
     def _holdings(self, values: Values, rows: Rows, offsets: Offsets) -> Holdings:
         """Say who shows what in candidates: pairs of person and value are numbered in their order."""
+        from mahrem.models import Holdings
+
         pairs = self._held[id(values)]
         group, pair, _ = cutting.triplets(pairs.codes, rows, offsets, pairs.size, threads=1)
         return Holdings(
@@ -295,13 +284,15 @@ class Admission:
         if self._people is None:
             return {}
         people = self._people.codes
-        about = {id(values) for model, values in self.promises if model.name != "delta-presence"}
+        about = {id(values) for model, values in self.promises if not model.of_members}
         return {key: _pairs(values, people) for key, values in self._columns.items() if key in about}
 
     @cached_property
     def _held_by_all(self) -> dict[int, Holdings]:
         """What people show in the whole table, over the rows that are counted."""
         held = {}
+        if self._held:
+            from mahrem.models import Holdings
         for key, pairs in self._held.items():
             codes = pairs.codes if self.compared is None else pairs.codes[self.compared]
             shown = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=pairs.size))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mahrem.arrays import cutting
 from mahrem.errors import InvalidParameter
-from mahrem.table import Hierarchy
 from mahrem.types import Integers, Points
+
+if TYPE_CHECKING:
+    from mahrem.table import Hierarchy
 
 
 def forest_of(hierarchies: Sequence[Hierarchy | None], columns: int) -> cutting.Forest:
@@ -20,6 +23,7 @@ def forest_of(hierarchies: Sequence[Hierarchy | None], columns: int) -> cutting.
         columns: How many columns the points have.
 
     Example:
+        >>> from mahrem.table import Hierarchy
         >>> tree = Hierarchy.from_rows([["cold", "lung"], ["flu", "lung"], ["gout", "joint"]])
         >>> forest = forest_of([None, tree], 2)
         >>> forest.first.tolist(), forest.leaves.tolist(), forest.levels.tolist()
@@ -50,6 +54,7 @@ def leaves_of(points: Points, column: int, hierarchy: Hierarchy) -> Integers:
     """Give the leaf of every row in a column that has a hierarchy, -1 where the value is missing.
 
     Example:
+        >>> from mahrem.table import Hierarchy
         >>> tree = Hierarchy.from_rows([["cold", "lung"], ["flu", "lung"], ["gout", "joint"]])
         >>> leaves_of(np.array([[0.5], [-1.0], [1.0]]), 0, tree)
         array([ 1, -1,  2])

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from mahrem import check
 from mahrem.arrays import cutting
 from mahrem.errors import InvalidParameter
 from mahrem.partition._forest import forest_of
 from mahrem.partition._partition import Admits, Cuts, Partition, least_rows
-from mahrem.table import Hierarchy
 from mahrem.types import Points
+
+if TYPE_CHECKING:
+    from mahrem.table import Hierarchy
+
 
 CUTS = ("median", "middle", "gap")  # in the order of the kernels
 

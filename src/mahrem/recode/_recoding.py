@@ -1,16 +1,19 @@
-"""What a recoding is, and what all of them share."""
+"""What a recoding is, which one a column gets, and what all of them share."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import polars as pl
 
 from mahrem.arrays import cutting
-from mahrem.table import Axis, Cells
+from mahrem.table import Axis, Cells, Leaves, Words
 from mahrem.table.cells import SUPPRESSED
 from mahrem.types import Floats, Integers, Labels, Mask, Sizes
+
+if TYPE_CHECKING:
+    from mahrem.recode._intervals import Bounds
 
 
 class Recoding(Protocol):
@@ -25,6 +28,41 @@ class Recoding(Protocol):
             classes: How many classes there are.
         """
         ...
+
+
+def default_recoding(
+    axis: Axis, *, bounds: Bounds = "grid", step: float | str | None = None, shifted: bool = False
+) -> Recoding:
+    """Give intervals for numbers and dates, sets for words, beginnings for codes, nodes for hierarchies.
+
+    Args:
+        axis: The column.
+        bounds: Of intervals: moved out to a grid, or exact.
+        step: Of the grid.
+        shifted: Put its lines half a step off round numbers.
+
+    Example:
+        >>> import numpy as np
+        >>> default_recoding(Axis("job", np.zeros(1), Words(("nurse",))))
+        Sets()
+    """
+    match axis.domain:
+        case Leaves():
+            from mahrem.recode._nodes import Nodes
+
+            return Nodes()
+        case Words(prefixes=True):
+            from mahrem.recode._prefixes import Prefixes
+
+            return Prefixes()
+        case Words():
+            from mahrem.recode._sets import Sets
+
+            return Sets()
+        case _:
+            from mahrem.recode._intervals import Intervals
+
+            return Intervals(bounds=bounds, step=step, shifted=shifted)
 
 
 def class_ends(axis: Axis, labels: Labels, classes: int) -> tuple[Floats, Floats, Sizes]:
