@@ -168,6 +168,6 @@ def _command(process: int) -> str:
 
 def _where(process: int) -> str:
     try:
-        return os.readlink(f"/proc/{process}/cwd")
+        return str(Path(f"/proc/{process}/cwd").readlink())
     except OSError:
         return ""

@@ -19,10 +19,6 @@ def apply(
     batch: Annotated[str, typer.Argument(metavar="BATCH", help="Later rows: anything anonymize reads.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Release folder to make.", metavar="DIR")],
     *,
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Publish nothing that holds with doubts: exit 1.")
-    ] = False,
     html: Annotated[bool, typer.Option("--html/--no-html", help="Draw report.html.")] = True,
     json: JSON = False,
     quiet: QUIET = False,
@@ -38,16 +34,7 @@ def apply(
     from mahrem.pipeline import apply as verb
 
     with stages(quiet=quiet) as progress:
-        release = verb(
-            recipe,
-            batch,
-            output=output,
-            force=force,
-            strict=strict,
-            html=html,
-            progress=progress,
-            **settings,
-        )
+        release = verb(recipe, batch, output=output, html=html, progress=progress, **settings)
     if json:
         print_json(release.report)
     elif not quiet:

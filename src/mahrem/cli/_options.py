@@ -149,7 +149,11 @@ def published_rows() -> Mapping[str, Sequence[Row]]:
 
 def speaks_batch(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options for a table whose policy lies in a recipe."""
-    output = shared_rows("pseudonym", "suppression_limit", "format", "shuffle", "language")
+    output: Sequence[Row] = (
+        ("force", bool | None, "--force", None, "Replace an earlier release there."),
+        ("strict", bool | None, "--strict", None, "Publish nothing that holds with doubts: exit 1."),
+        *shared_rows("pseudonym", "suppression_limit", "format", "shuffle", "language"),
+    )
     return speaks(
         verb, {"Table": (*SOURCE_ROWS, *_WRITTEN_ROWS, *shared_rows("hierarchy")), "Output": output}
     )

@@ -1,4 +1,4 @@
-"""Every figure of risk, from the sizes of classes alone."""
+"""Every figure of what a release keeps and what it gives away; risk is told by sizes of classes alone."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ import polars as pl
 from mahrem import check
 from mahrem.disclosed import Figure, Why, disclose, of_crowd, published
 from mahrem.errors import InvalidParameter
-from mahrem.metrics import average_risk, highest_risk, share_at_risk, unique_share
+from mahrem.metrics import PublishedRows, average_risk, highest_risk, measure, share_at_risk, unique_share
 from mahrem.report import ColumnSet, ReportRisk, ReportSingling
 from mahrem.types import Floats, Integers, Sizes
 
 if TYPE_CHECKING:
     from mahrem.drafts._crowd import Crowd
+    from mahrem.drafts._draft import Draft
     from mahrem.table import Hierarchy
+    from mahrem.verify import Verdict
 
 
 RISK_THRESHOLD = 0.2  # a class below five rows: the customary line of the field
@@ -89,6 +91,24 @@ def _as_here(figures: Mapping[str, float]) -> dict[str, float]:
         "share_at_risk": figures["at_risk"],
         "threshold": figures["threshold"],
     }
+
+
+def utility_of(draft: Draft, verdict: Verdict) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """Measure what a draft publishes, in all and per column; k counts people where it was told so."""
+    published_rows = PublishedRows(
+        rows=draft.prepared.rows,
+        suppressed=verdict.suppressed,
+        classes=len(verdict.sizes),
+        people=verdict.people,
+    )
+    return measure(
+        draft.sizes,
+        draft.cells,
+        published_rows,
+        k=draft.policy.k or 1,
+        weights=draft.policy.weights or None,
+        hierarchies=draft.trees,
+    )
 
 
 def risk_before(sizes: Sizes, floor: int) -> ReportRisk | None:

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from mahrem.metrics._published import published_loss
     from mahrem.metrics._suda import suda
     from mahrem.metrics._unique_columns import unique_columns
-    from mahrem.metrics._utility import measure
+    from mahrem.metrics._utility import PublishedRows, measure
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -83,6 +83,7 @@ __all__ = [
     "Metric",
     "MetricFacts",
     "ModelRisk",
+    "PublishedRows",
     "average_risk",
     "box_shrinks",
     "c_avg",

@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
     from mahrem.pipeline._inspect import Inspection, column_decisions, inspect
     from mahrem.pipeline._lattice import GeneralisationLattice, NodeReason, NodeVerdict, lattice
-    from mahrem.pipeline._masked import MaskedRelease, MaskingSettings
+    from mahrem.pipeline._masked import MaskedRelease
+    from mahrem.pipeline._masking_keywords import PerturbationKeywords, RiskKeywords, SuppressionKeywords
+    from mahrem.pipeline._masking_settings import (
+        PerturbationSettings,
+        RiskSettings,
+        SuppressionSettings,
+        masking_settings,
+    )
     from mahrem.pipeline._on_spark import ClusterRelease, explain
     from mahrem.pipeline._perturb import perturb
     from mahrem.pipeline._portraits import portray
@@ -53,12 +60,17 @@ __all__ = [
     "Inspection",
     "LocalRelease",
     "MaskedRelease",
-    "MaskingSettings",
     "NodeReason",
     "NodeVerdict",
+    "PerturbationKeywords",
+    "PerturbationSettings",
     "ReadingSettings",
     "RedTeam",
     "Release",
+    "RiskKeywords",
+    "RiskSettings",
+    "SuppressionKeywords",
+    "SuppressionSettings",
     "SurveyRisk",
     "Sweep",
     "SyntheticRelease",
@@ -80,6 +92,7 @@ __all__ = [
     "lattice",
     "load_model",
     "make_hierarchy",
+    "masking_settings",
     "perturb",
     "portray",
     "query",

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from mahrem.disclosed import Count, Figure, Why, of_crowd, published
-from mahrem.drafts import Draft, doubts_of, risk_of
-from mahrem.metrics import highest_risk, measure
+from mahrem.drafts import Draft, doubts_of, risk_of, utility_of
+from mahrem.metrics import highest_risk
 from mahrem.models import Outcome
 from mahrem.partition import Levels
 from mahrem.release.decisions import Policy
@@ -164,17 +164,7 @@ def summarise(
 ) -> Report:
     """Build the report of a draft; ``pictures`` adds what came before, the red team and relations."""
     policy, prepared = draft.policy, draft.prepared
-    utility, per_column = measure(
-        draft.sizes,
-        draft.cells,
-        k=policy.k or 1,
-        rows=prepared.rows,
-        suppressed=verdict.suppressed,
-        published_classes=len(verdict.sizes),
-        people=verdict.people,  # k counts people where told so
-        weights=policy.weights or None,
-        hierarchies=draft.trees,
-    )
+    utility, per_column = utility_of(draft, verdict)
     floor = floor_of(policy)
     crowd = _crowd_of(draft) if pictures else None
     facts = ReleaseFacts(
