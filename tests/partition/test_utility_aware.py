@@ -12,8 +12,6 @@ from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, Privacy
 from mahrem.partition import (
     Admission,
     Canon,
-    InheritedMondrian,
-    ManagedRounds,
     Mondrian,
     Partition,
     Partitioner,
@@ -21,7 +19,8 @@ from mahrem.partition import (
     _leftovers,
     build_method,
 )
-from mahrem.partition._leftovers import merge_refused, place_leftovers
+from mahrem.partition.cutting import InheritedMondrian, ManagedRounds
+from mahrem.partition.judging._leftovers import merge_refused, place_leftovers
 from mahrem.table import Values
 from mahrem.types import Labels, Points, Rows
 from strategies import points_and_k

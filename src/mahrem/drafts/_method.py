@@ -14,21 +14,16 @@ from mahrem.drafts._prepare import Prepared
 from mahrem.drafts._rewritten import past_the_door
 from mahrem.errors import InvalidParameter
 from mahrem.models import KAnonymity, PrivacyModel, Promise
-from mahrem.partition import (
-    METHODS,
-    Admission,
-    Admits,
-    Levels,
-    Partition,
-    within_patterns,
-)
+from mahrem.partition import METHODS, Admission, Admits, Levels, Partition
+from mahrem.partition.judging import within_patterns
 from mahrem.release.decisions import BOUNDING, COARSENING, Policy, method_of, unordered
 from mahrem.table import Leaves, Values
 from mahrem.types import Mask, Rows
 from mahrem.words import Note
 
 if TYPE_CHECKING:
-    from mahrem.partition import ColumnCosts, Partitioner
+    from mahrem.partition import Partitioner
+    from mahrem.partition.judging import ColumnCosts
 
 _ROUNDING = 1e-9
 
@@ -123,14 +118,16 @@ def partitioner_of(prepared: Prepared, policy: Policy, name: str, options: Mappi
         cells = cell_costs(prepared, policy)
     method = method_of(policy, name, domains, options=options, suppression_limit=limit, cells=cells)
     if policy.repair:
-        from mahrem.partition import Repair, Repaired
+        from mahrem.partition import Repaired
+        from mahrem.partition.mosaic import Repair
 
         method = Repaired(method, Repair(blind=_about_values(prepared)), cells=cells)
     return method
 
 
 def _locally(method: Partitioner) -> Partitioner:
-    from mahrem.partition import FullDomain, LocalRecoding
+    from mahrem.partition import LocalRecoding
+    from mahrem.partition.lattice import FullDomain
 
     if not isinstance(method, FullDomain):
         raise InvalidParameter("local is for our methods that lift whole columns")

@@ -10,7 +10,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.models._counts import Counts, Need, PrivacyModel
-from mahrem.models._shares import TOLERANCE, by_class, whole_at_least
+from mahrem.models._shares import TOLERANCE, by_class
 
 if TYPE_CHECKING:
     from mahrem.types import Floats, Integers, Levels, Mask
@@ -43,7 +43,7 @@ class DistinctDiversity(PrivacyModel):
     rising: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        whole_at_least(1, l=self.l)
+        check.whole_at_least(1, l=self.l)
 
     @property
     def wanted(self) -> float:
@@ -218,7 +218,7 @@ class RecursiveDiversity(PrivacyModel):
 
     def __post_init__(self) -> None:
         check.above_zero(c=self.c)
-        whole_at_least(1, l=self.l)
+        check.whole_at_least(1, l=self.l)
 
     @property
     def wanted(self) -> float:

@@ -13,7 +13,6 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.estimates import expected_risks, k_map_rows
 from mahrem.models._counts import Counts, Need, PrivacyModel
-from mahrem.models._shares import whole_at_least
 
 if TYPE_CHECKING:
     from mahrem.types import Floats, Integers, Levels, Mask
@@ -77,7 +76,7 @@ class KMap(Sampled):
     rising: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        whole_at_least(1, k_map=self.k)
+        check.whole_at_least(1, k_map=self.k)
         check_fraction(self.fraction)
 
     @property

@@ -12,8 +12,8 @@ from mahrem.entries import Entries, Entry
 from mahrem.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from mahrem.partition._cell_costs import ColumnCosts
     from mahrem.partition._partition import Partitioner
+    from mahrem.partition.judging import ColumnCosts
     from mahrem.table import Hierarchy
 
 LARGE = 200_000  # rows up to which mosaic repairs classes under their promises, cell by cell
@@ -52,7 +52,7 @@ def _cuts(
 ) -> Method:
     return Method(
         name=name,
-        home=f"mahrem.partition.{home}",
+        home=f"mahrem.partition.cutting.{home}",
         growth="n log n",
         rows_a_second=rows_a_second,
         on_spark=on_spark,
@@ -61,11 +61,13 @@ def _cuts(
 
 
 def _clusters(name: str, home: str, rows_a_second: float) -> Method:
-    return Method(name=name, home=f"mahrem.partition.{home}", growth="n²", rows_a_second=rows_a_second)
+    return Method(
+        name=name, home=f"mahrem.partition.clustering.{home}", growth="n²", rows_a_second=rows_a_second
+    )
 
 
 def _lifts(name: str, home: str, rows_a_second: float) -> Method:
-    home = f"mahrem.partition.{home}"
+    home = f"mahrem.partition.lattice.{home}"
     return Method(name=name, home=home, growth="lattice", rows_a_second=rows_a_second, full_domain=True)
 
 
@@ -80,7 +82,7 @@ METHODS: Entries[Method] = Entries(
         _cuts("u-canon", "_utility_aware:u_canon", 9.5e5),
         Method(
             name="mosaic",
-            home="mahrem.partition._mosaic:Mosaic",
+            home="mahrem.partition.mosaic._mosaic:Mosaic",
             growth="n log n",
             rows_a_second=4.9e5,
             thorough=LARGE,
@@ -90,7 +92,7 @@ METHODS: Entries[Method] = Entries(
         ),
         Method(
             name="local-suppression",
-            home="mahrem.partition._local_suppression:LocalSuppression",
+            home="mahrem.partition.hiding._local_suppression:LocalSuppression",
             growth="n log n",
             rows_a_second=1e6,
             hides=True,

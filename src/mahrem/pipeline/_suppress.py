@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mahrem.disclosed import published
 from mahrem.errors import GuaranteeBroken, InvalidParameter, in_our_words, spelled
-from mahrem.partition import KeySet, hide_for_sets
+from mahrem.partition.hiding import KeySet, hide_for_sets
 from mahrem.pipeline._masked import MaskedRelease, MaskedSource, open_masked, publish_masked
 from mahrem.pipeline._masking_settings import SuppressionSettings
 from mahrem.settings import split_settings

@@ -6,16 +6,12 @@ from typing import Any
 
 from starlette.datastructures import FormData
 
-from mahrem.web._candidates import Candidate
 from mahrem.web._errors import Refused
 from mahrem.web._forms import read_own, read_promises, read_some
 from mahrem.web._house import House
-from mahrem.web._models import Job, Project
-from mahrem.web._needs import needs_source
 from mahrem.web._orders import JobRequest, Json
-from mahrem.web._plan import check_choices, decisions_of, settings_of
-from mahrem.web._release_bodies import Columns, Promises
-from mahrem.web._sources import mark_of
+from mahrem.web.bodies import Columns, Job, Project, Promises
+from mahrem.web.projects import Candidate, check_choices, decisions_of, mark_of, needs_source, settings_of
 
 EXPLORED = ("at_least", "at_most", "weights")  # of a quasi-identifier
 

@@ -14,22 +14,25 @@ from mahrem.errors import MahremError
 from mahrem.models import model_settings
 from mahrem.settings import Setting, settings_of
 from mahrem.typed import listed
-from mahrem.web._bodies import Adopted, CompareWish, HierarchyWish, LedgerWish, Question
 from mahrem.web._errors import Refused
-from mahrem.web._fields import read_field
-from mahrem.web._models import Project
-from mahrem.web._needs import needs_table
-from mahrem.web._plan import check_methods
-from mahrem.web._release_bodies import (
+from mahrem.web.bodies import (
     DECLARED,
+    Adopted,
     ColumnChoice,
     Columns,
+    CompareWish,
+    HierarchyWish,
+    LedgerWish,
+    Project,
     Promises,
+    Question,
     ReadingChoice,
+    must_be,
+    read_field,
     settings_of_column,
     settings_of_step,
 )
-from mahrem.web._setting_bodies import must_be
+from mahrem.web.projects import check_methods, needs_table
 
 Body = TypeVar("Body", bound=BaseModel)
 

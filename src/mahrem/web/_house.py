@@ -14,19 +14,23 @@ from fastapi import Path as PathPart
 from fastapi.security import HTTPBearer
 
 from mahrem.table import FORMATS
-from mahrem.web._candidates import CandidateStore
 from mahrem.web._errors import Refused
-from mahrem.web._models import Decision, Job, Project, SourceFacts
-from mahrem.web._needs import needs_source, needs_table
 from mahrem.web._orders import JobRequest, Json
-from mahrem.web._plan import check_choices, decisions_of, settings_of
-from mahrem.web._queue import JobQueue
-from mahrem.web._release_bodies import ColumnChoice, Columns, Promises, RoleName
-from mahrem.web._runner import Runner
-from mahrem.web._sessions import Sessions
 from mahrem.web._settings import ServeSettings
-from mahrem.web._sources import mark_of
-from mahrem.web._store import ProjectStore, now_words
+from mahrem.web.bodies import ColumnChoice, Columns, Decision, Job, Project, Promises, RoleName, SourceFacts
+from mahrem.web.guard import Sessions
+from mahrem.web.jobs import JobQueue, Runner
+from mahrem.web.projects import (
+    CandidateStore,
+    ProjectStore,
+    check_choices,
+    decisions_of,
+    mark_of,
+    needs_source,
+    needs_table,
+    now_words,
+    settings_of,
+)
 
 _REMEMBERED = 20  # decisions that can be taken back
 # What may be downloaded from a release, and as what.

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter
-from mahrem.web._connections import Connections, ListeningSocket
 from mahrem.web._settings import ServeSettings, check_unread_by_others
+from mahrem.web.guard import Connections, ListeningSocket
 
 if TYPE_CHECKING:
-    from mahrem.web._guard import RequestGuard
+    from mahrem.web.guard import RequestGuard
 
 
 def create_app(
