@@ -29,8 +29,15 @@ if TYPE_CHECKING:
     from mahrem.recode._number_grid import dividing_step
     from mahrem.recode._open_ended import OpenEnded
     from mahrem.recode._prefixes import Prefixes
-    from mahrem.recode._recoding import Recoding, default_recoding, first_cells, with_more
-    from mahrem.recode._render import Form, render, shown_names
+    from mahrem.recode._recoding import (
+        Form,
+        Recoding,
+        default_recoding,
+        first_cells,
+        render,
+        shown_names,
+        with_more,
+    )
     from mahrem.recode._sets import Sets
     from mahrem.recode._whole import Whole
 else:

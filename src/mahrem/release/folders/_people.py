@@ -18,7 +18,7 @@ import polars as pl
 from mahrem.errors import either
 from mahrem.files import private_key, state_folder, write_whole
 from mahrem.release.decisions import Policy
-from mahrem.release.folders._record import release_mark
+from mahrem.release.folders._record import forget_mark, is_uncounted, release_mark
 from mahrem.table import Source
 from mahrem.table.cells import text_where_needed
 from mahrem.types import Mask
@@ -74,8 +74,6 @@ def fingerprints(frame: pl.DataFrame, *, by_name: bool) -> Fingerprints:
 
 def _warn_of_overlap(prints: Fingerprints, release: Path) -> int:
     """Compare with every earlier release; gives the most people in common."""
-    from mahrem.release.folders._releases import is_uncounted
-
     most, when = 0, ""
     for path in sorted(_folder().glob(f"{prints.tag}-*.people")):
         earlier = _read(path)
@@ -138,8 +136,6 @@ def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
     Guarantees:
         - What is kept is readable by this user alone and holds keyed hashes, never a value.
     """
-    from mahrem.release.folders._releases import forget_mark
-
     try:
         prints = fingerprints(frame, by_name=by_name)
         common = _warn_of_overlap(prints, release)
