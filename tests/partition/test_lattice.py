@@ -23,11 +23,9 @@ from mahrem.models import (
     ShownPresence,
 )
 from mahrem.partition import METHODS, Admission, Admits, Levels, MinGen, Partition, build_method
-from mahrem.partition import (
-    _lattice as lattice_module,
-)
 from mahrem.partition.judging import within_patterns
 from mahrem.partition.lattice import OBJECTIVES
+from mahrem.partition.lattice import _lattice as lattice_module
 from mahrem.partition.lattice._flash import Flash
 from mahrem.partition.lattice._lattice import lattice_of
 from mahrem.table import Hierarchy, Values

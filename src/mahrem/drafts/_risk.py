@@ -12,7 +12,7 @@ import polars as pl
 from mahrem import check
 from mahrem.disclosed import Figure, Why, disclose, of_crowd, published
 from mahrem.errors import InvalidParameter
-from mahrem.metrics import PublishedRows, average_risk, highest_risk, measure, share_at_risk, unique_share
+from mahrem.metrics import RowCounts, average_risk, highest_risk, measure, share_at_risk, unique_share
 from mahrem.report import ColumnSet, ReportRisk, ReportSingling
 from mahrem.types import Floats, Integers, Sizes
 
@@ -54,13 +54,13 @@ def risk_of(
     rows = int(np.asarray(sizes, np.int64).sum())
     known: dict[str, Any] = {}
     if population is not None:
-        from mahrem.metrics import journalist_risk, k_map, marketer_risk
+        from mahrem.estimates import journalist_risk, k_map, marketer_risk
 
         journalist = journalist_risk(sizes, population=population, threshold=threshold)
         known = {"journalist": _as_here(journalist.as_dict()), "k_map": k_map(sizes, population)}
         marketer = marketer_risk(sizes, population=population)
     elif fraction is not None:
-        from mahrem.metrics import journalist_risk, marketer_risk
+        from mahrem.estimates import journalist_risk, marketer_risk
 
         journalist = journalist_risk(sizes, fraction=fraction, threshold=threshold)
         known = {"journalist": _as_here(journalist.as_dict())}
@@ -69,7 +69,7 @@ def risk_of(
     else:
         marketer = average_risk(sizes)  # as it is where the table is all there is
     if everybody is not None:
-        from mahrem.metrics import population_uniques
+        from mahrem.estimates import population_uniques
 
         known["population_uniques"] = population_uniques(sizes, everybody).as_dict()
     return ReportRisk(
@@ -95,7 +95,7 @@ def _as_here(figures: Mapping[str, float]) -> dict[str, float]:
 
 def utility_of(draft: Draft, verdict: Verdict) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Measure what a draft publishes, in all and per column; k counts people where it was told so."""
-    published_rows = PublishedRows(
+    published_rows = RowCounts(
         rows=draft.prepared.rows,
         suppressed=verdict.suppressed,
         classes=len(verdict.sizes),

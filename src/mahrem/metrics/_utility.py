@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedRows:
+class RowCounts:
     """How many rows a release has, and in how many classes it shows them.
 
     Attributes:
@@ -40,7 +40,7 @@ class PublishedRows:
 def measure(
     sizes: Sizes,
     cells: Mapping[str, Cells],
-    published: PublishedRows,
+    published: RowCounts,
     *,
     k: int,
     weights: Mapping[str, float] | None = None,

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from mahrem.pipeline._audit import Audit, audit
     from mahrem.pipeline._compare import compare
     from mahrem.pipeline._comparison import Comparison
-    from mahrem.pipeline._dry_run import DryRun, dry_run
-    from mahrem.pipeline._explorer import ColumnTrial, Explorer, Trial
+    from mahrem.pipeline._dry_run import dry_run
+    from mahrem.pipeline._explorer import Explorer
     from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
     from mahrem.pipeline._inspect import Inspection, column_decisions, inspect
-    from mahrem.pipeline._lattice import GeneralisationLattice, NodeReason, NodeVerdict, lattice
+    from mahrem.pipeline._lattice import GeneralisationLattice, NodeVerdict, lattice
     from mahrem.pipeline._masked import MaskedRelease
     from mahrem.pipeline._masking_keywords import PerturbationKeywords, RiskKeywords, SuppressionKeywords
     from mahrem.pipeline._masking_settings import (
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
         SuppressionSettings,
         masking_settings,
     )
-    from mahrem.pipeline._on_spark import ClusterRelease, explain
+    from mahrem.pipeline._on_spark import explain
     from mahrem.pipeline._perturb import perturb
     from mahrem.pipeline._portraits import portray
     from mahrem.pipeline._query import query
-    from mahrem.pipeline._release import LocalRelease, Release
+    from mahrem.pipeline._release import Release
     from mahrem.pipeline._report import redraw
     from mahrem.pipeline._risk import SurveyRisk, risk
     from mahrem.pipeline._suppress import suppress
@@ -44,27 +44,20 @@ if TYPE_CHECKING:
     from mahrem.pipeline._synthetic_run import SyntheticRelease
     from mahrem.pipeline._train import train
     from mahrem.pipeline._trained import TrainedModel, load_model
-    from mahrem.release.decisions import ReadingSettings
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "Anonymizer",
     "Audit",
-    "ClusterRelease",
-    "ColumnTrial",
     "Comparison",
-    "DryRun",
     "Explorer",
     "GeneralisationLattice",
     "Inspection",
-    "LocalRelease",
     "MaskedRelease",
-    "NodeReason",
     "NodeVerdict",
     "PerturbationKeywords",
     "PerturbationSettings",
-    "ReadingSettings",
     "RedTeam",
     "Release",
     "RiskKeywords",
@@ -75,7 +68,6 @@ __all__ = [
     "Sweep",
     "SyntheticRelease",
     "TrainedModel",
-    "Trial",
     "anonymize",
     "apply",
     "attack",

@@ -24,9 +24,9 @@ from mahrem.web.bodies import (
     HierarchyWish,
     LedgerWish,
     Project,
-    Promises,
     Question,
     ReadingChoice,
+    ReleasePromises,
     must_be,
     read_field,
     settings_of_column,
@@ -109,9 +109,9 @@ def _read_of_file(known: Setting, text: str) -> Any:
     return _read(known, lean) if lean and known.takes != "str | None" else lean or None
 
 
-def read_promises(project: Project, form: FormData) -> Promises:
+def read_promises(project: Project, form: FormData) -> ReleasePromises:
     """Read promises and method; what a form does not have stays as it was."""
-    values = (project.promises or Promises()).model_dump()
+    values = (project.promises or ReleasePromises()).model_dump()
     for key, known in settings_of_step("promises").items():
         if key not in form:
             continue
@@ -120,7 +120,7 @@ def read_promises(project: Project, form: FormData) -> Promises:
             values[key] = _file_below(text) if key in DECLARED else _read(known, text)
         elif not isinstance(known.default, str):  # a choice that has a default is never empty
             values[key] = None
-    return _body(Promises, values)
+    return _body(ReleasePromises, values)
 
 
 def _file_below(text: str) -> dict[str, Any]:

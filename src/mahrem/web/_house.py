@@ -17,7 +17,16 @@ from mahrem.table import FORMATS
 from mahrem.web._errors import Refused
 from mahrem.web._orders import JobRequest, Json
 from mahrem.web._settings import ServeSettings
-from mahrem.web.bodies import ColumnChoice, Columns, Decision, Job, Project, Promises, RoleName, SourceFacts
+from mahrem.web.bodies import (
+    ColumnChoice,
+    Columns,
+    Decision,
+    Job,
+    Project,
+    ReleasePromises,
+    RoleName,
+    SourceFacts,
+)
 from mahrem.web.guard import Sessions
 from mahrem.web.jobs import JobQueue, Runner
 from mahrem.web.projects import (
@@ -109,7 +118,7 @@ class House:
             }
             chosen[name] = ColumnChoice(role="sensitive", promises=dict(promises), **coarser)
         columns = Columns(columns=chosen, subject=PATIENT_POLICY["subject"])
-        self.store.update(project, choices=columns, promises=Promises(k=PATIENT_POLICY["k"]))
+        self.store.update(project, choices=columns, promises=ReleasePromises(k=PATIENT_POLICY["k"]))
         return self.open_source(project, SourceFacts(kind="demo", label="fictional patients", file=kept))
 
     def start(
@@ -176,7 +185,7 @@ class House:
     def decide(self, project: Project, **changes: Any) -> Project:
         """Keep choices after they were judged together with all others."""
         after = project.model_copy(update=changes)
-        check_choices(after, after.choices or Columns(columns={}), after.promises or Promises())
+        check_choices(after, after.choices or Columns(columns={}), after.promises or ReleasePromises())
         then = Decision(choices=project.choices, promises=project.promises, settled=project.settled)
         return self.store.update(project.id, **changes, before=[*project.before, then][-_REMEMBERED:])
 

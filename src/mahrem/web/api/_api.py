@@ -22,8 +22,8 @@ from mahrem.web.bodies import (
     OpenSession,
     Project,
     ProjectList,
-    Promises,
     ReadingChoice,
+    ReleasePromises,
     SessionList,
     SourceDatabase,
     SourceFacts,
@@ -187,7 +187,9 @@ def put_columns(house: HouseDep, project: ProjectId, columns: Columns) -> Projec
 
 
 @router.put("/projects/{project}/promises")
-def put_promises(house: HouseDep, project: ProjectId, promises: Annotated[Promises, Body()]) -> Project:
+def put_promises(
+    house: HouseDep, project: ProjectId, promises: Annotated[ReleasePromises, Body()]
+) -> Project:
     """Decide what is promised and how the release is made."""
     return house.decide(house.store.get(project), promises=promises)
 
@@ -199,9 +201,9 @@ def adopt(house: HouseDep, project: ProjectId, point: Adopted) -> Project:
     return house.decide(known, promises=with_point(known, point))
 
 
-def with_point(project: Project, point: Adopted) -> Promises:
+def with_point(project: Project, point: Adopted) -> ReleasePromises:
     """Give the promises of a project with the method and k of a point."""
     changes: dict[str, object] = {"method": point.method, "k": point.k}
     if point.strategy is not None:
         changes["strategy"] = point.strategy
-    return (project.promises or Promises()).model_copy(update=changes)
+    return (project.promises or ReleasePromises()).model_copy(update=changes)

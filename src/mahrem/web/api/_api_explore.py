@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from mahrem.web._explore import as_candidate, try_at_once, try_every_row
 from mahrem.web._house import KEY, HouseDep, ProjectDep, ProjectId
-from mahrem.web.bodies import ERRORS, Columns, Project, Promises, Started, Strict
+from mahrem.web.bodies import ERRORS, Columns, Project, ReleasePromises, Started, Strict
 from mahrem.web.projects import Candidate, policy_text
 
 router = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["explorer"], dependencies=[KEY])
@@ -22,7 +22,7 @@ class ExploreWish(Strict):
     """Settings to try; what is not said is what the project has decided."""
 
     columns: Columns | None = None
-    promises: Promises | None = None
+    promises: ReleasePromises | None = None
 
 
 class CandidateList(BaseModel):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from mahrem.web.bodies._release_bodies import Columns, Promises, ReadingChoice
+from mahrem.web.bodies._release_bodies import Columns, ReadingChoice, ReleasePromises
 
 Verb = Literal[
     "inspect", "anonymize", "compare", "audit", "attack", "estimate", "hierarchy", "ledger", "query", "trial"
@@ -42,7 +42,7 @@ class Decision(BaseModel):
     """What was decided at some time."""
 
     choices: Columns | None
-    promises: Promises | None
+    promises: ReleasePromises | None
     settled: bool
 
 
@@ -61,7 +61,7 @@ class Project(BaseModel):
     problem: ErrorDetail | None = None  # why it could not be read
     choices: Columns | None = None
     settled: bool = False  # whether a person decided about the columns; suggestions are none
-    promises: Promises | None = None
+    promises: ReleasePromises | None = None
     hierarchies: dict[str, str] = Field(default_factory=dict)  # column -> file in the project's folder
     jobs: dict[str, str] = Field(default_factory=dict)  # verb -> the job whose result counts
     before: list[Decision] = Field(

@@ -67,7 +67,7 @@ def _column_field(known: Setting) -> tuple[Any, Any]:
 
 if TYPE_CHECKING:
     # Their fields are made below; here stand only those that other modules read by name.
-    class Promises(Strict):
+    class ReleasePromises(Strict):
         """What is promised about the published table, and how it is made."""
 
         k: int | None = USUAL_K
@@ -86,8 +86,8 @@ if TYPE_CHECKING:
         order: list[str] | None = None
         promises: dict[str, float | str] = Field(default_factory=dict)
 else:
-    Promises = setting_body(
-        "Promises",
+    ReleasePromises = setting_body(
+        "ReleasePromises",
         "What is promised about the published table, and how it is made.",
         settings_of_step("promises"),
         k=(body_field(settings_of_step("promises")["k"])[0], USUAL_K),
@@ -105,7 +105,7 @@ else:
             dict[str, float | str],
             Field(
                 default_factory=dict,
-                description=f"Promises of a sensitive column alone: {', '.join(model_settings())}",
+                description=f"ReleasePromises of a sensitive column alone: {', '.join(model_settings())}",
             ),
         ),
         **{name: _column_field(known) for name, known in settings_of_column().items()},

@@ -17,7 +17,7 @@ from mahrem.web.bodies import (
     ErrorDetail,
     Job,
     Project,
-    Promises,
+    ReleasePromises,
     form_fields,
     settings_of_column,
     settings_of_step,
@@ -77,7 +77,7 @@ def explore_page(
         settings_of(seen, house.store.folder(project.id), house.settings)
     except MahremError as error:
         problem = ErrorDetail(**refusal_of(error).record)
-    promises = (seen.promises or Promises()).model_dump()
+    promises = (seen.promises or ReleasePromises()).model_dump()
     known = settings_of_step("promises")
     return ExplorePage(
         shell=shell_of(project, "explore", message),

@@ -21,7 +21,7 @@ from mahrem.web.bodies import (
     FormField,
     Job,
     Project,
-    Promises,
+    ReleasePromises,
     form_fields,
     settings_of_column,
     settings_of_step,
@@ -144,7 +144,7 @@ def hierarchy_page(
 def promises_page(house: House, project: Project, message: ErrorDetail | None = None) -> PromisesPage:
     """Show what may be promised, and every other decision about the whole release."""
     texts, figures = load_catalogue(LOOK.get().language), model_settings()
-    decided = (project.promises or Promises(language=LOOK.get().language)).model_dump()
+    decided = (project.promises or ReleasePromises(language=LOOK.get().language)).model_dump()
     settings = settings_of_step("promises")
     files = tuple(f"{folder.number}:{file}" for folder in list_files(house.settings) for file in folder.files)
     places = {**dict.fromkeys(DECLARED, files), "master": (OWN_CLUSTER, *house.settings.masters)}
@@ -230,7 +230,7 @@ def compare_page(house: House, project: Project, message: ErrorDetail | None = N
 
     sweep = _result(house, project, "compare") or {"results": [], "left_out": {}}
     words, notes = load_catalogue(LOOK.get().language), sweep.get("left_out_notes", {})
-    now = project.promises or Promises()
+    now = project.promises or ReleasePromises()
     points = _points(sweep["results"], now)
     take = _to_take(points, now.k)
     return ComparePage(
@@ -281,7 +281,7 @@ def queries_page(
     )
 
 
-def _points(rows: Sequence[Mapping[str, Any]], now: Promises) -> list[Point]:
+def _points(rows: Sequence[Mapping[str, Any]], now: ReleasePromises) -> list[Point]:
     """Give the runs that led to a table, the least risk first, and say which no other run beats."""
     done = [row for row in rows if row["gcp"] is not None]
 

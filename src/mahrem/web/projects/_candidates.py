@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from mahrem.files import write_whole
 from mahrem.web._errors import not_found
-from mahrem.web.bodies import Columns, Promises
+from mahrem.web.bodies import Columns, ReleasePromises
 from mahrem.web.projects._store import CANDIDATES, ProjectStore, now_words
 
 _MOST = 150
@@ -27,7 +27,7 @@ class Candidate(BaseModel):
     made: str
     decided: str = Field(description="A hash of all that was decided")
     choices: Columns
-    promises: Promises
+    promises: ReleasePromises
     trial: dict[str, Any]
     job: str | None = Field(default=None, description="The job that tries every row, while it lasts")
 
@@ -58,7 +58,7 @@ class CandidateStore:
         return found
 
     def add(
-        self, project: str, decided: str, choices: Columns, promises: Promises, trial: dict[str, Any]
+        self, project: str, decided: str, choices: Columns, promises: ReleasePromises, trial: dict[str, Any]
     ) -> Candidate:
         """Keep a try; one of the same settings takes the place of the one before, unless that knew more."""
         with self.store.alone():

@@ -12,7 +12,7 @@ from mahrem.models import model_settings
 from mahrem.partition import METHODS
 from mahrem.web._errors import Refused
 from mahrem.web._settings import ServeSettings
-from mahrem.web.bodies import DECLARED, Columns, Project, Promises, settings_of_column
+from mahrem.web.bodies import DECLARED, Columns, Project, ReleasePromises, settings_of_column
 from mahrem.web.projects._needs import needs_table
 from mahrem.web.projects._sources import pick_file
 
@@ -23,7 +23,7 @@ OWN_CLUSTER = "local[*]"  # Spark within this machine needs no declaration
 def settings_of(project: Project, folder: Path, server: ServeSettings) -> dict[str, Any]:
     """Give the settings of a release, by the names every verb knows; they are judged as a policy is."""
     needs_table(project)
-    settings = _settings(project.choices or Columns(columns={}), project.promises or Promises())
+    settings = _settings(project.choices or Columns(columns={}), project.promises or ReleasePromises())
     used = {
         name: file
         for name, file in project.hierarchies.items()
@@ -51,7 +51,10 @@ def settings_of(project: Project, folder: Path, server: ServeSettings) -> dict[s
 def decisions_of(project: Project) -> str:
     """Give a hash of all that was decided about a table; a result made under another one is old."""
     decided = project.model_copy(
-        update={"choices": project.choices or Columns(columns={}), "promises": project.promises or Promises()}
+        update={
+            "choices": project.choices or Columns(columns={}),
+            "promises": project.promises or ReleasePromises(),
+        }
     )
     parts = {"source", "reading", "choices", "promises", "hierarchies"}
     return hashlib.sha256(decided.model_dump_json(include=parts).encode()).hexdigest()
@@ -65,7 +68,7 @@ def _key_of(folder: Path) -> Path:
     return folder / KEY
 
 
-def check_choices(project: Project, choices: Columns, promises: Promises) -> None:
+def check_choices(project: Project, choices: Columns, promises: ReleasePromises) -> None:
     """Refuse choices that no release could be made with, by the same rules as a policy."""
     from mahrem.release.decisions import Policy
 
@@ -84,7 +87,7 @@ def policy_text(project: Project) -> str:
     said = {
         name: value for name, value in project.reading.model_dump().items() if value not in (None, [], {})
     }
-    settings = _settings(project.choices or Columns(columns={}), project.promises or Promises())
+    settings = _settings(project.choices or Columns(columns={}), project.promises or ReleasePromises())
     return tomli_w.dumps(
         Policy.of({**said, **{k: v for k, v in settings.items() if k not in DECLARED}}).public()
     )
@@ -96,7 +99,7 @@ def check_methods(names: Iterable[str]) -> None:
         check.one_of(METHODS, method=name)
 
 
-def _settings(choices: Columns, promises: Promises) -> dict[str, Any]:
+def _settings(choices: Columns, promises: ReleasePromises) -> dict[str, Any]:
     """Put what was decided about columns and promises into the words of a policy."""
     settings = {key: value for key, value in promises.model_dump().items() if value is not None}
     roles: dict[str, list[str]] = {"quasi": [], "identifier": [], "insensitive": []}
