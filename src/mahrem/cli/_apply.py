@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, speaks_batch
+from mahrem.cli._options import JSON, QUIET, VerbSettings, speaks_batch
 from mahrem.cli._print import print_json, print_report, stages
 
 
@@ -22,7 +22,7 @@ def apply(
     html: Annotated[bool, typer.Option("--html/--no-html", help="Draw report.html.")] = True,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Recode a later batch with the cells of an earlier release, and verify the same promise again.
 

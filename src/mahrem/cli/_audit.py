@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, VERBOSE, Option, Row, speaks_policy
+from mahrem.cli._options import JSON, QUIET, SOURCE, VERBOSE, Option, Row, VerbSettings, speaks_policy
 from mahrem.cli._print import print_json, print_report, stages, while_read
 from mahrem.typed import size
 
@@ -32,7 +32,7 @@ def audit(
     quiet: QUIET = False,
     verbose: VERBOSE = False,
     policy: str | None = None,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Say what a file already promises; exit code 1 if a demanded promise does not hold.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from mahrem.cli._federate_options import speaks_rows, take_reading
-from mahrem.cli._options import JSON, QUIET, SOURCE, Row, option, speaks_source
+from mahrem.cli._options import JSON, QUIET, SOURCE, Row, VerbSettings, option, speaks_source
 from mahrem.cli._print import print_json, print_table
 from mahrem.words import LANGUAGES
 
@@ -28,7 +28,7 @@ def predict(
     *,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Ask the model of a run about new rows: rules, weights or trees.
 
@@ -71,7 +71,7 @@ def report(
     *,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Write the report of a run, as a page and as JSON: members, rounds, accuracy, protections, attacks.
 

@@ -25,7 +25,7 @@ from mahrem.cli._federate_options import (
 )
 from mahrem.cli._federate_shapes import SIMULATED_SHAPE, shape_simulation
 from mahrem.cli._federate_tables import print_summary
-from mahrem.cli._options import JSON, QUIET, SOURCE, Row, option, speaks_source
+from mahrem.cli._options import JSON, QUIET, SOURCE, Row, VerbSettings, option, speaks_source
 from mahrem.cli._print import print_json
 from mahrem.errors import InvalidParameter
 from mahrem.federated.runs import BINS, RunSettings, TableSharing
@@ -40,7 +40,7 @@ def run(
     *,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Learn what was agreed from the clients that are online; waits for the true end.
 
@@ -66,7 +66,7 @@ def reveal(
     ] = None,
     *,
     json: JSON = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Take the dummies out of a model that clients mixed in: rules are printed, weights written to a file.
 
@@ -117,7 +117,7 @@ def simulate(
     *,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Share one table among clients in this process, learn, and compare with all rows together.
 
@@ -144,7 +144,7 @@ def simulate(
     _report(summary, language, json=json)
 
 
-def _simulation(settings: dict[str, Any]) -> Any:
+def _simulation(settings: VerbSettings) -> Any:
     """Say what is simulated; what belongs to another kind is refused."""
     from mahrem.federated import RulesSimulation, WeightsSimulation
 

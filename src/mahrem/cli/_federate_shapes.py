@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mahrem.cli._federate_options import rows_of_spec, take_settings
-from mahrem.cli._options import Row
+from mahrem.cli._options import Row, VerbSettings
 from mahrem.errors import InvalidParameter
 from mahrem.federated.runs import SHAPES, AgreedShape, TableSharing
 from mahrem.settings import settings_of
@@ -22,7 +22,7 @@ _PLAN = ("model", "rounds", "epochs", "batch", "rate")  # what a shape takes of 
 _SHARING = ("clients", "split", "alpha", "seed")
 
 
-def shape_simulation(settings: dict[str, Any]) -> Any:
+def shape_simulation(settings: VerbSettings) -> Any:
     """Give the simulation of a shape; what a shape does not know is refused."""
     from mahrem.federated import ShapeRun, ShapeSimulation
 

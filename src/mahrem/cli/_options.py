@@ -10,7 +10,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
@@ -48,6 +48,7 @@ class Option(NamedTuple):
     typed: Read | None = None  # turns what was typed into what the verb takes
 
 
+VerbSettings: TypeAlias = dict[str, Any]  # what was typed, read, by the keywords of a Python verb
 Row = Option | tuple[str, Any, str, str | None, str | None]  # the same, written down where it is used
 
 
@@ -183,7 +184,7 @@ def speaks(verb: Callable[..., None], panels: Mapping[str, Sequence[Row]]) -> Ca
     return command
 
 
-def read_typed(given: Iterable[tuple[Option, Any]]) -> dict[str, Any]:
+def read_typed(given: Iterable[tuple[Option, Any]]) -> VerbSettings:
     """Turn what was typed into what the Python verbs take; what was not typed is left out."""
     read = {
         known.name: typed if known.typed is None else known.typed(known.name, typed)

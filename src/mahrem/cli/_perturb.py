@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks, spec_panels
+from mahrem.cli._options import JSON, QUIET, SOURCE, VerbSettings, option, speaks, spec_panels
 from mahrem.cli._print import print_json, print_table
 from mahrem.cli._suppress import MASKING_ROWS
 
@@ -29,7 +29,7 @@ def perturb(
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")] = False,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Change values by noise, swaps or chance. k is not promised: what is given away is measured.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, Row, speaks
+from mahrem.cli._options import JSON, QUIET, Row, VerbSettings, speaks
 from mahrem.cli._print import print_json, print_table, stages
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="Small budgets: to see that it runs.")] = False,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Run a paper's experiments again: published figure, ours, difference.
 

@@ -7,7 +7,16 @@ from typing import Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, shared_rows, speaks, spec_panels
+from mahrem.cli._options import (
+    JSON,
+    QUIET,
+    SOURCE,
+    SOURCE_ROWS,
+    VerbSettings,
+    shared_rows,
+    speaks,
+    spec_panels,
+)
 from mahrem.cli._print import print_json, print_table
 
 
@@ -24,7 +33,7 @@ def risk(
     *,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Measure the risk of a table as it is: individual, global, of households, special uniques.
 

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, option, shared_rows, speaks, spec_panels
+from mahrem.cli._options import (
+    JSON,
+    QUIET,
+    SOURCE,
+    SOURCE_ROWS,
+    VerbSettings,
+    option,
+    shared_rows,
+    speaks,
+    spec_panels,
+)
 from mahrem.cli._print import print_json, print_table
 
 MASKING_ROWS = {
@@ -33,7 +43,7 @@ def suppress(
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")] = False,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Hide single cells, as few as can be found, so that no combination of key columns is too rare.
 

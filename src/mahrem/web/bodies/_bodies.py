@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
@@ -10,6 +10,7 @@ from mahrem.dp import LedgerSettings
 from mahrem.dp.queries import QuerySettings
 from mahrem.pipeline import Sweep
 from mahrem.settings import settings_of
+from mahrem.web._orders import Json
 from mahrem.web.bodies._models import ErrorDetail, Job, Project
 from mahrem.web.bodies._release_bodies import FileBelow
 from mahrem.web.bodies._setting_bodies import Name, Strict, Text, setting_body
@@ -23,7 +24,7 @@ class ErrorBody(BaseModel):
     error: ErrorDetail
 
 
-ERRORS: dict[int | str, dict[str, Any]] = {
+ERRORS: dict[int | str, Json] = {
     status: {"model": ErrorBody, "description": words}
     for status, words in {
         401: "Not signed in",
@@ -188,9 +189,9 @@ class KnownColumn(Strict):
 class LedgerSheet(BaseModel):
     """What was spent, what is left, and every line of the ledger."""
 
-    sheet: dict[str, Any]
-    history: list[dict[str, Any]]
-    gain: dict[str, Any]
+    sheet: Json
+    history: list[Json]
+    gain: Json
 
 
 if TYPE_CHECKING:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from mahrem.web._orders import Json
 from mahrem.web.bodies._release_bodies import Columns, ReadingChoice, ReleasePromises
 
 Verb = Literal[
@@ -20,7 +21,7 @@ class ErrorDetail(BaseModel):
     code: str
     message: str
     hint: str = ""
-    values: dict[str, Any] = Field(default_factory=dict, exclude=True)  # what other languages fill in
+    values: Json = Field(default_factory=dict, exclude=True)  # what other languages fill in
 
 
 class SourceFacts(BaseModel):
@@ -57,7 +58,7 @@ class Project(BaseModel):
     source: SourceFacts | None = None
     removed: str | None = None  # why and when the raw data went
     reading: ReadingChoice = ReadingChoice()
-    profile: dict[str, Any] | None = None  # what inspect found
+    profile: Json | None = None  # what inspect found
     problem: ErrorDetail | None = None  # why it could not be read
     choices: Columns | None = None
     settled: bool = False  # whether a person decided about the columns; suggestions are none
@@ -78,7 +79,7 @@ class Job(BaseModel):
     verb: Verb
     state: State
     stage: str = Field(description="What the job is doing now, in words")
-    stage_note: dict[str, Any] = Field(description="The same as a code with values")
+    stage_note: Json = Field(description="The same as a code with values")
     stages: int = Field(description="How many stages have begun")
     created: float
     started: float | None = None

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from mahrem.errors import MahremError
 from mahrem.readers import Reader
 from mahrem.settings import Setting, read_setting
+from mahrem.web._orders import Json
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Text = Annotated[str, StringConstraints(max_length=200)]
@@ -50,7 +51,7 @@ def type_of(reader: Reader, known: Setting) -> Any:
     """Give the type of a value in JSON; the reader judges what no type can say."""
     number = Field(ge=reader.least, le=reader.most)
     many = Field(max_length=MOST_LISTED)
-    kinds: dict[str, Any] = {
+    kinds: Json = {
         "int": Annotated[int, number],
         "float": Annotated[float, number],
         "bool": bool,
@@ -60,7 +61,7 @@ def type_of(reader: Reader, known: Setting) -> Any:
         "Sequence[str]": Annotated[list[Text], many],
         "Sequence[int]": Annotated[list[int], many],
     }
-    listed: dict[str, Any] = {} if known.choices is None else {"enum": list(known.choices())}
+    listed: Json = {} if known.choices is None else {"enum": list(known.choices())}
     return Annotated[kinds.get(reader.takes.removesuffix(" | None"), Any), Field(json_schema_extra=listed)]
 
 

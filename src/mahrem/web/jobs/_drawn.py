@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mahrem.check import one_of
+from mahrem.web._orders import Json
 
 if TYPE_CHECKING:
     from mahrem.report import Report
@@ -24,10 +25,10 @@ def draw(folder: Path, report: Report) -> None:
         write_whole(folder / _name(language), to_json(summary_parts(report, language)).encode())
 
 
-def drawn(folder: Path, language: str) -> dict[str, Any] | None:
+def drawn(folder: Path, language: str) -> Json | None:
     """Read the words and pictures of a job's report, if there are any."""
     try:
-        parts: dict[str, Any] = json.loads((folder / _name(language)).read_bytes())
+        parts: Json = json.loads((folder / _name(language)).read_bytes())
     except (OSError, json.JSONDecodeError):
         return None
     return parts

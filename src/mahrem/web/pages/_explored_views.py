@@ -12,6 +12,7 @@ from mahrem.web._errors import Refused, refusal_of
 from mahrem.web._explore import EXPLORED, as_candidate
 from mahrem.web._house import House
 from mahrem.web._language import LOOK
+from mahrem.web._orders import Json
 from mahrem.web.bodies import (
     Columns,
     ErrorDetail,
@@ -172,9 +173,7 @@ def refused_part(house: House, project: Project, error: MahremError, beside: str
     )
 
 
-def singling_words(
-    project: Project, look: Callable[[list[str]], Mapping[str, Any]]
-) -> dict[str, dict[str, Any]]:
+def singling_words(project: Project, look: Callable[[list[str]], Mapping[str, Any]]) -> dict[str, Json]:
     """Say by number what each published column adds to singling out."""
     texts = load_catalogue(LOOK.get().language)
     chosen = (project.choices or Columns(columns={})).columns
@@ -191,7 +190,7 @@ def singling_words(
     }
 
 
-def example_words(project: Project, trial: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def example_words(project: Project, trial: Mapping[str, Any]) -> dict[str, Json]:
     """Give by number what some common values would become."""
     texts = load_catalogue(LOOK.get().language)
     return {

@@ -12,6 +12,7 @@ from mahrem.table import Kind
 from mahrem.web._errors import Refused, refusal_of
 from mahrem.web._house import House
 from mahrem.web._language import LOOK
+from mahrem.web._orders import Json
 from mahrem.web.bodies import (
     DECLARED,
     ROLES,
@@ -314,7 +315,7 @@ def _to_take(points: Sequence[Point], k: int | None) -> tuple[Point, Point] | No
     return min(there, key=lambda point: point.gcp), min(there, key=lambda point: point.seconds)
 
 
-def _result(house: House, project: Project, verb: str) -> dict[str, Any] | None:
+def _result(house: House, project: Project, verb: str) -> Json | None:
     if verb not in project.jobs:
         return None
     try:
@@ -323,7 +324,7 @@ def _result(house: House, project: Project, verb: str) -> dict[str, Any] | None:
         return None
 
 
-def _parts(house: House, project: Project, verb: str) -> dict[str, Any] | None:
+def _parts(house: House, project: Project, verb: str) -> Json | None:
     if verb not in project.jobs:
         return None
     return drawn(house.store.folder(project.id) / f"job-{project.jobs[verb]}", LOOK.get().language)

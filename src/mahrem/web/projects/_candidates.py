@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from mahrem.files import write_whole
 from mahrem.web._errors import not_found
+from mahrem.web._orders import Json
 from mahrem.web.bodies import Columns, ReleasePromises
 from mahrem.web.projects._store import CANDIDATES, ProjectStore, now_words
 
@@ -28,7 +29,7 @@ class Candidate(BaseModel):
     decided: str = Field(description="A hash of all that was decided")
     choices: Columns
     promises: ReleasePromises
-    trial: dict[str, Any]
+    trial: Json
     job: str | None = Field(default=None, description="The job that tries every row, while it lasts")
 
     @property
@@ -58,7 +59,7 @@ class CandidateStore:
         return found
 
     def add(
-        self, project: str, decided: str, choices: Columns, promises: ReleasePromises, trial: dict[str, Any]
+        self, project: str, decided: str, choices: Columns, promises: ReleasePromises, trial: Json
     ) -> Candidate:
         """Keep a try; one of the same settings takes the place of the one before, unless that knew more."""
         with self.store.alone():

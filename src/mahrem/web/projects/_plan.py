@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from mahrem import check
 from mahrem.models import model_settings
 from mahrem.partition import METHODS
 from mahrem.web._errors import Refused
+from mahrem.web._orders import Json
 from mahrem.web._settings import ServeSettings
 from mahrem.web.bodies import DECLARED, Columns, Project, ReleasePromises, settings_of_column
 from mahrem.web.projects._needs import needs_table
@@ -20,7 +20,7 @@ KEY = "pseudonym.key"  # in the folder of a project
 OWN_CLUSTER = "local[*]"  # Spark within this machine needs no declaration
 
 
-def settings_of(project: Project, folder: Path, server: ServeSettings) -> dict[str, Any]:
+def settings_of(project: Project, folder: Path, server: ServeSettings) -> Json:
     """Give the settings of a release, by the names every verb knows; they are judged as a policy is."""
     needs_table(project)
     settings = _settings(project.choices or Columns(columns={}), project.promises or ReleasePromises())
@@ -99,12 +99,12 @@ def check_methods(names: Iterable[str]) -> None:
         check.one_of(METHODS, method=name)
 
 
-def _settings(choices: Columns, promises: ReleasePromises) -> dict[str, Any]:
+def _settings(choices: Columns, promises: ReleasePromises) -> Json:
     """Put what was decided about columns and promises into the words of a policy."""
     settings = {key: value for key, value in promises.model_dump().items() if value is not None}
     roles: dict[str, list[str]] = {"quasi": [], "identifier": [], "insensitive": []}
-    sensitive: dict[str, dict[str, Any]] = {}
-    of_columns: dict[str, dict[str, Any]] = {}
+    sensitive: dict[str, Json] = {}
+    of_columns: dict[str, Json] = {}
     for name, choice in choices.columns.items():
         if choice.role == "drop":
             continue

@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from mahrem.federated.runs import read_run
+from mahrem.web._orders import Json
 from mahrem.web._settings import ServeSettings
 
 _STATE, _SUMMARY = "state.json", "summary.json"
@@ -44,7 +44,7 @@ def list_runs(settings: ServeSettings) -> FederatedRuns:
     return FederatedRuns(installed=find_spec("flwr") is not None, runs=runs)
 
 
-def read_listed(settings: ServeSettings, name: str) -> dict[str, Any] | None:
+def read_listed(settings: ServeSettings, name: str) -> Json | None:
     """Read how a listed run stands; None if no run of that name lies below a declared folder."""
     for folder in settings.folders:
         if any(run.name == name for run in _below(folder.resolve())):
