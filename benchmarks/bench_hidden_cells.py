@@ -16,8 +16,9 @@ import numpy as np
 import polars as pl
 
 from mahrem.models import KAnonymity
-from mahrem.partition import Admission, KeySet, LocalSuppression, hide_for_sets
-from mahrem.partition._hidden_cells import as_codes, hidden_cells
+from mahrem.partition import Admission, LocalSuppression
+from mahrem.partition.hiding import KeySet, hide_for_sets
+from mahrem.partition.hiding._hidden_cells import as_codes, hidden_cells
 from mahrem.types import Codes, Integers, Mask
 from mahrem.verify import matching_rows, published_classes
 

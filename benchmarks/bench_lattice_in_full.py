@@ -15,7 +15,8 @@ from _points import adult_frame
 from bench_lattice import tree_of
 
 from mahrem.models import BasicLikeness, EqualCloseness, KAnonymity, OrderedCloseness
-from mahrem.partition import Admission, FullDomain, Levels, MinGen, build_method
+from mahrem.partition import Admission, Levels, MinGen, build_method
+from mahrem.partition.lattice import FullDomain
 from mahrem.table import Hierarchy, Values
 from mahrem.types import Points
 

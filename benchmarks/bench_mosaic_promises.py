@@ -27,7 +27,7 @@ from scipy.spatial import cKDTree
 import mahrem as mh
 from mahrem.drafts import draft, prepare
 from mahrem.errors import MahremError
-from mahrem.metrics import guess_within_classes, measure
+from mahrem.metrics import RowCounts, guess_within_classes, measure
 from mahrem.models import DistinctDiversity, KAnonymity
 from mahrem.partition import Admission, Mosaic
 from mahrem.release.decisions import policy_from
@@ -150,10 +150,8 @@ def measured(frame: pl.DataFrame, settings: Row, method: str, options: Row) -> R
     losses, _ = measure(
         made.sizes,
         made.cells,
+        RowCounts(rows=prepared.rows, suppressed=int(made.hidden.sum()), classes=found.classes),
         k=1,
-        rows=prepared.rows,
-        suppressed=int(made.hidden.sum()),
-        published_classes=found.classes,
         hierarchies=made.trees,
     )
     row["loss"] = losses["gcp"]

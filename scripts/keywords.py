@@ -14,7 +14,7 @@ from mahrem.dp import LedgerSettings
 from mahrem.dp.queries import QuerySettings
 from mahrem.learning.synthesis import SynthesisSettings
 from mahrem.learning.training import TrainingSettings
-from mahrem.pipeline import Sweep
+from mahrem.pipeline import PerturbationSettings, RiskSettings, SuppressionSettings, Sweep, masking_settings
 from mahrem.release.decisions import release_settings
 from mahrem.settings import Setting, keyword_list, settings_of, typed_as
 from mahrem.words import explain_setting, load_catalogue
@@ -35,8 +35,34 @@ def keyword_module(
     name: str, settings: Mapping[str, Setting], docstring: str, over: str = "TypedDict", home: str = "typing"
 ) -> str:
     """Write a module with one ``TypedDict``: a name, a type and a sentence for every setting."""
-    body = keyword_list(name, settings, says=docstring, over=over)
-    kinds = "\n".join(typed_as(known) for known in settings.values())
+    return _module([keyword_list(name, settings, says=docstring, over=over)], settings.values(), over, home)
+
+
+def masking_keywords() -> str:
+    """Write what the verbs take that hide cells, change values or measure risk, over what they share."""
+    about = "Roles of columns, how a source is read, what columns are worth: settings of a release."
+    verbs: Mapping[str, tuple[type, str]] = {
+        "suppress": (SuppressionSettings, "How cells are hidden."),
+        "perturb": (PerturbationSettings, "How values are changed."),
+        "risk": (RiskSettings, "How the risk of a table is measured."),
+    }
+    shared = keyword_list("MaskingKeywords", masking_settings(), says=about)
+    bodies = [
+        keyword_list(
+            spec.__name__.replace("Settings", "Keywords"),
+            settings_of(spec),
+            says=described(first, settings_of(spec), words),
+            over="MaskingKeywords",
+        )
+        for words, (spec, first) in verbs.items()
+    ]
+    every = [*masking_settings().values()]
+    every += [known for spec, _ in verbs.values() for known in settings_of(spec).values()]
+    return _module([shared, *bodies], every, "TypedDict", "typing")
+
+
+def _module(bodies: Iterable[str], settings: Iterable[Setting], over: str, home: str) -> str:
+    kinds = "\n".join(typed_as(known) for known in settings)
     used = {
         module: [word for word in words if word == over or re.search(rf"\b{word}\b", kinds)]
         for module, words in IMPORTS.items()
@@ -48,7 +74,7 @@ def keyword_module(
         imports += ["", f"from {home} import {over}"]
     first = f'"""Keywords of settings, made by scripts/{Path(__file__).name}."""'
     future = "from __future__ import annotations"
-    return "\n".join([first, "", future, "", *imports, "", "", body])
+    return "\n".join([first, "", future, "", *imports, "", "", "\n\n".join(bodies)])
 
 
 def attributes(settings: Mapping[str, Setting], words: str, indent: str) -> Iterable[str]:
@@ -134,6 +160,7 @@ def files() -> dict[Path, str]:
             "ReleaseKeywords",
             "mahrem.release.decisions",
         ),
+        SOURCE / "pipeline" / "_masking_keywords.py": masking_keywords(),
         SOURCE / "release" / "decisions" / "_keywords.py": keyword_module(
             "ReleaseKeywords", release_settings(), about
         ),

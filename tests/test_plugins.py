@@ -222,7 +222,7 @@ def test_ours_cannot_be_replaced_and_a_broken_one_says_whose_it_is(theirs: Path)
     facts.write_text("[mahrem.methods]\nmondrian = nowhere:X\nbroken = nowhere:X\n")
     code = "from mahrem.partition import METHODS; print(METHODS['mondrian'].home); METHODS['broken']"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "mahrem.partition._mondrian" in done.stdout
+    assert "mahrem.partition.cutting._mondrian" in done.stdout
     assert "mahrem.methods: 'broken' of nowhere:X cannot be loaded" in done.stderr
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "under_one_name",
     "unknown_keys",
     "whole",
+    "whole_at_least",
 ]
 
 Choice = TypeVar("Choice", bound=str)
@@ -34,6 +35,12 @@ def whole(**named: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidParameter(f"{name}={value!r} must be a whole number")
     return value
+
+
+def whole_at_least(low: int, **named: object) -> None:
+    """Refuse the one named value unless it is a whole number not below ``low``."""
+    ((name, value),) = named.items()
+    at_least(low, **{name: whole(**{name: value})})
 
 
 def at_least(low: float, /, **named: float) -> float:

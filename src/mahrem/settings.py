@@ -16,7 +16,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from mahrem import check
 from mahrem.readers import Read, Reader, number, switch, text, whole
@@ -32,6 +32,7 @@ __all__ = [
     "same_setting",
     "setting",
     "settings_of",
+    "split_settings",
     "switch",
     "text",
     "typed_as",
@@ -40,6 +41,8 @@ __all__ = [
 
 
 _WIDTH = 110  # of a line of code
+
+Spec = TypeVar("Spec")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,6 +172,14 @@ def read_settings(settings: Mapping[str, Setting], given: Mapping[str, Any]) -> 
         for name, value in given.items()
         if value is not None or settings[name].default is None  # elsewhere None says nothing
     }
+
+
+def split_settings(spec: type[Spec], given: Mapping[str, Any]) -> tuple[Spec, dict[str, Any]]:
+    """Make a spec of what is its own among settings; gives the others too."""
+    known = settings_of(spec)
+    own = {name: value for name, value in given.items() if name in known}
+    rest = {name: value for name, value in given.items() if name not in known}
+    return spec(**read_settings(known, own)), rest
 
 
 def read_setting(known: Setting, value: Any) -> Any:

@@ -28,8 +28,8 @@ from mahrem.arrays.cutting._groups import reduce_extremes
 from mahrem.arrays.cutting._grow import grow_segment
 from mahrem.arrays.growing import class_costs
 from mahrem.arrays.sketching import hash_texts
-from mahrem.partition._cell_costs import pack_costs, plain_costs
-from mahrem.partition._class_promises import pack_promises
+from mahrem.partition.judging._cell_costs import pack_costs, plain_costs
+from mahrem.partition.judging._class_promises import pack_promises
 
 HOUSE = Path(mahrem.__file__).parent
 LIBRARY = _kernel._way()[1]

@@ -12,7 +12,7 @@ from mahrem.arrays.tiling._growth import grow_classes
 from mahrem.arrays.tiling._repair import fill_tile, repair
 from mahrem.arrays.tiling._tiles import record_tiles
 from mahrem.arrays.tiling._trees import no_trees, wide
-from mahrem.partition._forest import forest_of
+from mahrem.partition.cutting._forest import forest_of
 from mahrem.table import Hierarchy
 from mahrem.types import Labels, Points
 

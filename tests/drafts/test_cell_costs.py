@@ -13,7 +13,7 @@ import mahrem as mh
 from mahrem.drafts._cell_costs import cell_costs
 from mahrem.drafts._method import admission, partition_rows
 from mahrem.drafts._prepare import prepare
-from mahrem.partition._repaired import Bench
+from mahrem.partition.mosaic._repaired import Bench
 from mahrem.release.decisions import policy_from
 
 ROWS = 240

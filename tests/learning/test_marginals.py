@@ -11,7 +11,7 @@ import pytest
 from mahrem.dp import Ledger, NotPrivate, Relation, Unit, assert_dp
 from mahrem.errors import BudgetExceeded, Infeasible, InvalidParameter
 from mahrem.learning.synthesis import Marginals, SyntheticSchema, make_synthesiser
-from mahrem.learning.synthesis._marginal_plan import MarginalPlan, plan_marginals
+from mahrem.learning.synthesis._marginal_plan import MarginalBudget, MarginalPlan, plan_marginals
 
 FACTS: dict[str, Any] = {
     "age": {"lower": 0, "upper": 99},
@@ -299,9 +299,9 @@ def test_the_plan_spends_what_it_says_under_both_relations() -> None:
     from mahrem.dp.accounting import epsilon_of
 
     for relation in Relation:
-        plan = plan_marginals(epsilon=0.7, delta=1e-7, columns=6, relation=relation, unit=Unit())
+        plan = plan_marginals(MarginalBudget(0.7, 1e-7, relation, Unit()), columns=6)
         assert 0.69 < epsilon_of(plan.event, 1e-7, relation) <= 0.7
-    alone = plan_marginals(epsilon=0.7, delta=1e-7, columns=6, relation=Relation.ADD_REMOVE, unit=Unit())
+    alone = plan_marginals(MarginalBudget(0.7, 1e-7, Relation.ADD_REMOVE, Unit()), columns=6)
     assert plan.one_way.scale == pytest.approx(alone.one_way.scale * 2**0.5, rel=0.02)
 
 
@@ -317,15 +317,8 @@ def test_rounds_are_paid_for_only_where_counts_stand_out(rows: int, columns: int
     """Below that the tree has all of the budget, and its noise is that of a plan without rounds."""
 
     def plan(epsilon: float, rounds: int) -> MarginalPlan:
-        return plan_marginals(
-            epsilon=epsilon,
-            delta=1e-6,
-            columns=columns,
-            relation=Relation.ADD_REMOVE,
-            unit=Unit(),
-            rows=rows,
-            rounds=rounds,
-        )
+        budget = MarginalBudget(epsilon, 1e-6, Relation.ADD_REMOVE, Unit())
+        return plan_marginals(budget, columns=columns, rows=rows, rounds=rounds)
 
     scarce, alone, ample = plan(0.1, 6), plan(0.1, 0), plan(10.0, 6)
     assert scarce.rounds == ()

@@ -9,17 +9,15 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from mahrem.errors import InvalidParameter
-from mahrem.metrics import (
-    average_risk,
+from mahrem.estimates import (
     expected_risks,
-    highest_risk,
     journalist_risk,
     k_map,
     k_map_rows,
     marketer_risk,
     prosecutor_risk,
-    share_at_risk,
 )
+from mahrem.metrics import average_risk, highest_risk, share_at_risk
 
 SIZES = st.lists(st.integers(1, 12), min_size=1, max_size=20).map(np.array)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidParameter
-from mahrem.metrics import decide_by_dm, decide_by_gcp, decide_by_mean_class_size
+from mahrem.metrics._decisions import decide_by_dm, decide_by_gcp, decide_by_mean_class_size
 
 RULES = {"dm": decide_by_dm, "mean_class_size": decide_by_mean_class_size, "gcp_sum": decide_by_gcp}
 FIGURES = st.floats(0, 1e12)

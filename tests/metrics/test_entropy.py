@@ -10,14 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidParameter
-from mahrem.metrics import (
-    Cover,
-    covered_values,
-    entropy_coefficient,
-    entropy_loss,
-    entropy_loss_cells,
-    measure_entropy,
-)
+from mahrem.metrics import Cover, entropy_coefficient, entropy_loss, entropy_loss_cells, measure_entropy
+from mahrem.metrics._covers import covered_values
 from mahrem.table import Axis, Column, Hierarchy, Kind, Leaves, Numbers, Role, Words, encode_quasi
 
 CASES = st.integers(2, 40).flatmap(

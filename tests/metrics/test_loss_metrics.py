@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mahrem.errors import InvalidParameter
 from mahrem.metrics import (
     METRICS,
+    RowCounts,
     discernibility,
     distortion,
     gcp,
@@ -81,7 +82,7 @@ def test_nothing_published_is_measured_without_a_warning() -> None:
 
 
 def test_all_figures_at_once_are_those_of_the_functions() -> None:
-    utility, columns = measure(SIZES, people(), k=2, rows=6, suppressed=1, published_classes=2)
+    utility, columns = measure(SIZES, people(), RowCounts(rows=6, suppressed=1, classes=2), k=2)
     assert utility == {
         "classes": 2,
         "published_classes": 2,
@@ -105,14 +106,14 @@ def test_all_figures_at_once_are_those_of_the_functions() -> None:
 
 def test_suppressed_cells_are_told_from_generalised_ones() -> None:
     hidden = {"zip": cells("*", "06100")}
-    utility, columns = measure(SIZES, hidden, k=2, rows=5, suppressed=0, published_classes=2)
+    utility, columns = measure(SIZES, hidden, RowCounts(rows=5, suppressed=0, classes=2), k=2)
     assert columns["zip"]["generalised_cells"] == 0
     assert columns["zip"]["suppressed_cells"] == 3
     assert utility["distortion"] == 3
 
 
 def test_the_keys_are_those_of_the_contract() -> None:
-    utility, columns = measure(SIZES, people(), k=2, rows=5, suppressed=0, published_classes=2)
+    utility, columns = measure(SIZES, people(), RowCounts(rows=5, suppressed=0, classes=2), k=2)
     contract = {
         "classes",
         "dm",
@@ -131,12 +132,12 @@ def test_the_keys_are_those_of_the_contract() -> None:
 @pytest.mark.parametrize("weights", [{"zip": 1.0}, {"age": -1.0}, {"age": float("nan")}])
 def test_weights_of_no_column_or_no_number_are_refused(weights: dict[str, float]) -> None:
     with pytest.raises(InvalidParameter, match="weights"):
-        measure(SIZES, people(), k=2, rows=5, suppressed=0, published_classes=2, weights=weights)
+        measure(SIZES, people(), RowCounts(rows=5, suppressed=0, classes=2), k=2, weights=weights)
 
 
 def test_columns_without_a_weight_count_once() -> None:
     utility, _ = measure(
-        SIZES, people(), k=2, rows=5, suppressed=0, published_classes=2, weights={"age": 2.0}
+        SIZES, people(), RowCounts(rows=5, suppressed=0, classes=2), k=2, weights={"age": 2.0}
     )
     assert utility["gcp_sum"] == 2 * (0.75 + 1.0) + 3
     assert utility["gcp"] == pytest.approx(6.5 / 15)
@@ -145,7 +146,7 @@ def test_columns_without_a_weight_count_once() -> None:
 @pytest.mark.parametrize("columns", [{}, {"age": cells()}], ids=["no column", "one column"])
 def test_no_classes_at_all_are_measured(columns: dict[str, Cells]) -> None:
     nobody = np.zeros(0, dtype=np.int64)
-    utility, _ = measure(nobody, columns, k=5, rows=0, suppressed=0, published_classes=0)
+    utility, _ = measure(nobody, columns, RowCounts(rows=0, suppressed=0, classes=0), k=5)
     assert all(figure == 0 for figure in utility.values())
 
 
@@ -220,7 +221,7 @@ def published(draw: st.DrawFn) -> tuple[np.ndarray, dict[str, Cells]]:
 def test_columns_add_up_to_the_whole(drawn: tuple[np.ndarray, dict[str, Cells]], suppressed: int) -> None:
     sizes, columns = drawn
     rows = int(sizes.sum()) + suppressed
-    utility, per_column = measure(sizes, columns, k=1, rows=rows, suppressed=suppressed, published_classes=1)
+    utility, per_column = measure(sizes, columns, RowCounts(rows=rows, suppressed=suppressed, classes=1), k=1)
     assert np.mean([column["gcp"] for column in per_column.values()]) == pytest.approx(utility["gcp"])
     assert sum(column["iloss"] for column in per_column.values()) == pytest.approx(utility["iloss"])
     changed = [column["generalised_cells"] + column["suppressed_cells"] for column in per_column.values()]
@@ -245,10 +246,10 @@ def test_an_audit_finds_the_same_loss_in_the_published_rows(
     hidden = table.height - int(told.sum())
     here = full & ~np.logical_and.reduce([column.suppressed for column in columns.values()])
     used = {name: replace_classes(column, here) for name, column in columns.items()}
-    known = {"k": 2, "rows": table.height, "suppressed": hidden}
+    published_rows = RowCounts(rows=table.height, suppressed=hidden, classes=len(told))
     tallies = {name: table[name].value_counts(name="rows").rename({name: "cell"}) for name in table.columns}
-    ours, by_column = measure(sizes[here], used, published_classes=len(told), **known)
-    theirs, audited = published_loss(tallies, sizes=told, **known)
+    ours, by_column = measure(sizes[here], used, published_rows, k=2)
+    theirs, audited = published_loss(tallies, sizes=told, k=2, rows=table.height, suppressed=hidden)
     assert ours == pytest.approx(theirs, rel=1e-12)
     assert by_column == {name: pytest.approx(figures, rel=1e-12) for name, figures in audited.items()}
 

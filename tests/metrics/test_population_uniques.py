@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
 from mahrem.errors import InvalidParameter
-from mahrem.estimates._rising import digamma_rise, find_root, log_rising
-from mahrem.estimates._slide_negative_binomial import _alpha, _pairs
-from mahrem.metrics import (
+from mahrem.estimates import (
     expected_classes,
     pitman_parameters,
     pitman_uniques,
@@ -21,6 +19,8 @@ from mahrem.metrics import (
     snb_uniques,
     zayatz_uniques,
 )
+from mahrem.estimates._rising import digamma_rise, find_root, log_rising
+from mahrem.estimates._slide_negative_binomial import _alpha, _pairs
 
 SIZES = st.lists(st.integers(1, 9), min_size=2, max_size=40).map(np.array)
 

@@ -9,14 +9,8 @@ import polars as pl
 import pytest
 
 from judges import AtLeast
-from mahrem.metrics import (
-    journalist_risk,
-    k_map,
-    marketer_risk,
-    population_uniques,
-    prosecutor_risk,
-    unique_share,
-)
+from mahrem.estimates import journalist_risk, k_map, marketer_risk, population_uniques, prosecutor_risk
+from mahrem.metrics import unique_share
 from mahrem.partition import Mondrian
 
 pytestmark = pytest.mark.data

@@ -9,7 +9,8 @@ from judges import AtLeast
 from mahrem.arrays import cutting, tiling
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity
-from mahrem.partition import Admission, Canon, InheritedMondrian, Partition, build_method
+from mahrem.partition import Admission, Canon, Partition, build_method
+from mahrem.partition.cutting import InheritedMondrian
 from mahrem.table import Values
 from mahrem.types import Points
 from strategies import points_and_k

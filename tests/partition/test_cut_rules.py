@@ -13,7 +13,7 @@ from mahrem.arrays import cutting, tiling
 from mahrem.errors import InvalidParameter
 from mahrem.models import DistinctDiversity, KAnonymity
 from mahrem.partition import Admission, Mondrian, Partition, build_method
-from mahrem.partition._mondrian import CUTS
+from mahrem.partition.cutting._mondrian import CUTS
 from mahrem.table import Values
 from mahrem.types import Labels, Points
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mahrem.arrays.cutting._forest import covered
 from mahrem.errors import InvalidParameter
-from mahrem.partition._forest import forest_of, leaves_of
+from mahrem.partition.cutting._forest import forest_of, leaves_of
 from mahrem.table import Hierarchy
 
 TREE = Hierarchy.from_rows([["cold", "lung"], ["flu", "lung"], ["gout", "joint"], ["sprain", "joint"]])

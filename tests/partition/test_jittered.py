@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mahrem.errors import InvalidParameter
 from mahrem.models import DistinctDiversity, KAnonymity
 from mahrem.partition import Admission, Jittered, Mdav, Mondrian, Mosaic
-from mahrem.partition._datafly import Datafly
+from mahrem.partition.lattice._datafly import Datafly
 from mahrem.table import Values
 
 

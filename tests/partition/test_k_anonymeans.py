@@ -19,8 +19,8 @@ from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.metrics import information_loss
 from mahrem.models import KAnonymity
 from mahrem.partition import Admission, KAnonyMeans, KAnonyMeansStar, OnaStar, Partitioner
-from mahrem.partition._evolve import _Evolution, _Individual
-from mahrem.partition._k_means import k_means
+from mahrem.partition.clustering._evolve import _Evolution, _Individual
+from mahrem.partition.clustering._k_means import k_means
 from mahrem.types import Points
 
 

@@ -22,22 +22,12 @@ from mahrem.models import (
     PrivacyModel,
     ShownPresence,
 )
-from mahrem.partition import (
-    METHODS,
-    OBJECTIVES,
-    Admission,
-    Admits,
-    Levels,
-    MinGen,
-    Partition,
-    build_method,
-    within_patterns,
-)
-from mahrem.partition import (
-    _lattice as lattice_module,
-)
-from mahrem.partition._flash import Flash
-from mahrem.partition._lattice import lattice_of
+from mahrem.partition import METHODS, Admission, Admits, Levels, MinGen, Partition, build_method
+from mahrem.partition.judging import within_patterns
+from mahrem.partition.lattice import OBJECTIVES
+from mahrem.partition.lattice import _lattice as lattice_module
+from mahrem.partition.lattice._flash import Flash
+from mahrem.partition.lattice._lattice import lattice_of
 from mahrem.table import Hierarchy, Values
 from mahrem.types import Mask, Offsets, Points, Rows
 from slow_lattice import SlowSearch, Table, slow_classes, tables

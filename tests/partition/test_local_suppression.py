@@ -15,8 +15,9 @@ import mahrem as mh
 from mahrem.arrays.counting import number_equal
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.models import KAnonymity
-from mahrem.partition import HIDDEN, Admission, KeySet, LocalSuppression, hide_for_sets
-from mahrem.partition._hidden_cells import as_codes, hidden_cells
+from mahrem.partition import Admission, LocalSuppression
+from mahrem.partition.hiding import HIDDEN, KeySet, hide_for_sets
+from mahrem.partition.hiding._hidden_cells import as_codes, hidden_cells
 from mahrem.types import Mask, Points
 from mahrem.verify import matching_rows, published_classes
 

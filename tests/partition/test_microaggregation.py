@@ -25,7 +25,7 @@ from mahrem.partition import (
     VariableMdav,
     build_method,
 )
-from mahrem.partition._microaggregation import admit_by_merging
+from mahrem.partition.clustering._microaggregation import admit_by_merging
 from mahrem.table import Values
 from mahrem.types import Points
 from strategies import points_and_k

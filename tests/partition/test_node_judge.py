@@ -19,9 +19,9 @@ from mahrem.models import (
     PrivacyModel,
 )
 from mahrem.partition import Admission
-from mahrem.partition._lattice import lattice_of
-from mahrem.partition._lattice_judge import NodeJudge
-from mahrem.partition._standing import admitted_classes, standing_classes
+from mahrem.partition.judging._standing import admitted_classes, standing_classes
+from mahrem.partition.lattice._lattice import lattice_of
+from mahrem.partition.lattice._lattice_judge import NodeJudge
 from mahrem.table import Values
 from slow_lattice import Table, tables
 

@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.models import KAnonymity
-from mahrem.partition import OBJECTIVES, Flash, Levels, build_method
-from mahrem.partition._lattice import lattice_of
-from mahrem.partition._objective import AGGREGATES, JudgedNode, Objective, ObjectiveSettings, node_figures
+from mahrem.partition import Flash, Levels, build_method
+from mahrem.partition.lattice import OBJECTIVES
+from mahrem.partition.lattice._lattice import lattice_of
+from mahrem.partition.lattice._objective import (
+    AGGREGATES,
+    JudgedNode,
+    Objective,
+    ObjectiveSettings,
+    node_figures,
+)
 from mahrem.table import Hierarchy, Values
 from mahrem.types import Mask
 from slow_lattice import SlowSearch, Table, slow_classes, tables

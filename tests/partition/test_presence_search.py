@@ -19,7 +19,8 @@ from mahrem.models import (
     PrivacyModel,
     ShownPresence,
 )
-from mahrem.partition import METHODS, OBJECTIVES, Levels, Partition, build_method
+from mahrem.partition import METHODS, Levels, Partition, build_method
+from mahrem.partition.lattice import OBJECTIVES
 from mahrem.table import Hierarchy
 from slow_lattice import SlowSearch, Table, tables
 

@@ -32,10 +32,11 @@ from mahrem.models import (
     RecursiveDiversity,
     counts_of,
 )
-from mahrem.partition import Admission, Flash, Mondrian, Mosaic, Repair, Repaired
-from mahrem.partition._cell_costs import plain_costs
-from mahrem.partition._class_promises import ColumnNeeds, pack_promises
-from mahrem.partition._repaired import Bench
+from mahrem.partition import Admission, Flash, Mondrian, Mosaic, Repaired
+from mahrem.partition.judging._cell_costs import plain_costs
+from mahrem.partition.judging._class_promises import ColumnNeeds, pack_promises
+from mahrem.partition.mosaic import Repair
+from mahrem.partition.mosaic._repaired import Bench
 from mahrem.table import Values
 from mahrem.types import Labels, Points
 

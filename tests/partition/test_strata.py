@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from mahrem.errors import Infeasible
 from mahrem.models import DistinctDiversity, KAnonymity
-from mahrem.partition import Admission, Mondrian, within_patterns
+from mahrem.partition import Admission, Mondrian
+from mahrem.partition.judging import within_patterns
 from mahrem.table import Values
 from mahrem.types import Mask, Points
 

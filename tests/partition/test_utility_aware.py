@@ -9,19 +9,10 @@ from judges import AtLeast
 from mahrem.arrays import cutting, tiling
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, PrivacyModel
-from mahrem.partition import (
-    Admission,
-    Canon,
-    InheritedMondrian,
-    ManagedRounds,
-    Mondrian,
-    Partition,
-    Partitioner,
-    UtilityAware,
-    _leftovers,
-    build_method,
-)
-from mahrem.partition._leftovers import merge_refused, place_leftovers
+from mahrem.partition import Admission, Canon, Mondrian, Partition, Partitioner, UtilityAware, build_method
+from mahrem.partition.cutting import InheritedMondrian, ManagedRounds
+from mahrem.partition.judging import _leftovers
+from mahrem.partition.judging._leftovers import merge_refused, place_leftovers
 from mahrem.table import Values
 from mahrem.types import Labels, Points, Rows
 from strategies import points_and_k

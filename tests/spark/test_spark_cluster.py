@@ -17,17 +17,8 @@ import pytest
 from mahrem.errors import ColumnNotFound, Infeasible
 from mahrem.metrics import discernibility
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, Promise
-from mahrem.partition import (
-    Admission,
-    Admits,
-    Canon,
-    Mondrian,
-    Mosaic,
-    Partition,
-    Partitioner,
-    UtilityAware,
-    within_patterns,
-)
+from mahrem.partition import Admission, Admits, Canon, Mondrian, Mosaic, Partition, Partitioner, UtilityAware
+from mahrem.partition.judging import within_patterns
 from mahrem.recode import default_recoding
 from mahrem.spark._cluster import LabelledTable, Spark, Task
 from mahrem.spark._encode import number_domains

@@ -14,12 +14,12 @@ import httpx
 import pytest
 
 from mahrem.errors import InvalidParameter
-from mahrem.web._connections import Connections
-from mahrem.web._models import SourceFacts
-from mahrem.web._queue import JobQueue
-from mahrem.web._runner import Runner
 from mahrem.web._settings import ServeSettings, check_unread_by_others
-from mahrem.web._store import ProjectStore
+from mahrem.web.bodies._models import SourceFacts
+from mahrem.web.guard._connections import Connections
+from mahrem.web.jobs._queue import JobQueue
+from mahrem.web.jobs._runner import Runner
+from mahrem.web.projects._store import ProjectStore
 from web_server import Server, serving
 
 HALF = b"GET /projects HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half: "
@@ -100,8 +100,8 @@ def test_a_new_connection_takes_the_place_of_one_that_asks_for_nothing() -> None
 def test_jobs_and_deletion_outlive_any_error_and_say_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, where: str
 ) -> None:
-    monkeypatch.setattr("mahrem.web._runner._SWEEP", 0.05)
-    monkeypatch.setattr("mahrem.web._runner._AGAIN", 0.05)
+    monkeypatch.setattr("mahrem.web.jobs._runner._SWEEP", 0.05)
+    monkeypatch.setattr("mahrem.web.jobs._runner._AGAIN", 0.05)
     settings = ServeSettings(state=tmp_path / "state", keep_hours=1e-6)
     store, queue = ProjectStore(settings.state), JobQueue(settings.state / "jobs.sqlite")
     owner = queue if where == "take" else store

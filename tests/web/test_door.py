@@ -17,8 +17,8 @@ import pytest
 from mahrem.errors import InvalidParameter
 from mahrem.web import ServeSettings, create_app
 from mahrem.web._errors import Refused
-from mahrem.web._sessions import Sessions
-from mahrem.web._sources import database_label, pick_database
+from mahrem.web.guard._sessions import Sessions
+from mahrem.web.projects._sources import database_label, pick_database
 from web_server import Server, serving
 
 
@@ -57,7 +57,7 @@ def test_the_token_works_once_and_gives_a_cookie_no_script_and_no_other_site_get
 
 
 def test_a_token_that_is_too_old_opens_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mahrem.web._sessions.TOKEN_SECONDS", -1.0)
+    monkeypatch.setattr("mahrem.web.guard._sessions.TOKEN_SECONDS", -1.0)
     offered: list[str] = []
     sessions = Sessions(offered.append, tmp_path / "key")
     old = sessions.offer()

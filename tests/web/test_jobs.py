@@ -14,11 +14,11 @@ import pytest
 
 from mahrem.web import ServeSettings
 from mahrem.web._errors import Refused
-from mahrem.web._models import SourceFacts
 from mahrem.web._orders import JobRequest
-from mahrem.web._queue import JobEnd, JobQueue
-from mahrem.web._runner import Runner, _end_rest
-from mahrem.web._store import ProjectStore
+from mahrem.web.bodies._models import SourceFacts
+from mahrem.web.jobs._queue import JobEnd, JobQueue
+from mahrem.web.jobs._runner import Runner, _end_rest
+from mahrem.web.projects._store import ProjectStore
 from web_server import Server, begin, serving
 
 
@@ -122,9 +122,8 @@ def test_a_job_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
 
 
 def test_a_job_that_holds_the_interpreter_does_not_outlive_its_server() -> None:
-    job = (
-        "from mahrem.web._child import end_with_parent as end; end(); print(1, flush=True); sum(iter(int, 1))"
-    )
+    job = "from mahrem.web.jobs._child import end_with_parent; end_with_parent(); "
+    job += "print(1, flush=True); sum(iter(int, 1))"
     server = (
         "import subprocess, sys\n"
         f"child = subprocess.Popen([sys.executable, '-c', {job!r}], stdout=subprocess.PIPE)\n"

@@ -12,7 +12,7 @@ import pytest
 
 from mahrem.errors import InvalidParameter, MahremError
 from mahrem.web import ServeSettings
-from mahrem.web import _trees as trees
+from mahrem.web.jobs import _trees as trees
 from web_server import Server, serving
 
 TABLE = b"age,sex\n" + b"31,f\n42,m\n" * 40

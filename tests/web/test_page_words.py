@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.web._contexts import Point
 from mahrem.web._errors import Refused
-from mahrem.web._fields import form_fields
-from mahrem.web._frontier import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, frontier
 from mahrem.web._language import look_of, own_page
-from mahrem.web._models import ErrorDetail
-from mahrem.web._release_bodies import ROLES, settings_of_column, settings_of_step
-from mahrem.web._templates import say_error
-from mahrem.web._zip import zip_files
+from mahrem.web.bodies._fields import form_fields
+from mahrem.web.bodies._models import ErrorDetail
+from mahrem.web.bodies._release_bodies import ROLES, settings_of_column, settings_of_step
+from mahrem.web.pages._contexts import Point
+from mahrem.web.pages._frontier import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, frontier
+from mahrem.web.pages._templates import say_error
+from mahrem.web.projects._zip import zip_files
 from mahrem.words import load_catalogue
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from mahrem.web import ServeSettings
-from mahrem.web._models import SourceFacts
 from mahrem.web._orders import JobRequest
-from mahrem.web._queue import JobEnd, JobQueue
-from mahrem.web._release_bodies import ColumnChoice, Columns
-from mahrem.web._runner import Runner
-from mahrem.web._store import ProjectStore
+from mahrem.web.bodies._models import SourceFacts
+from mahrem.web.bodies._release_bodies import ColumnChoice, Columns
+from mahrem.web.jobs._queue import JobEnd, JobQueue
+from mahrem.web.jobs._runner import Runner
+from mahrem.web.projects._store import ProjectStore
 from web_server import Server
 
 

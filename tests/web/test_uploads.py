@@ -18,8 +18,8 @@ from mahrem.errors import InvalidInput
 from mahrem.web import ServeSettings
 from mahrem.web._errors import Refused
 from mahrem.web._orders import JobLimits, JobOrder, JobRequest, TablePlace
-from mahrem.web._sources import kind_of, pick_file
-from mahrem.web._verbs import perform
+from mahrem.web.jobs._verbs import perform
+from mahrem.web.projects._sources import kind_of, pick_file
 from web_server import Server
 
 PEOPLE = b"age,sex,illness\n" + b"".join(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, VERBOSE, Row, speaks_policy
+from mahrem.cli._options import JSON, QUIET, SOURCE, VERBOSE, Row, VerbSettings, speaks_policy
 from mahrem.cli._print import print_dry_run, print_json, print_report, print_table, stages
 from mahrem.errors import InvalidParameter, OutputFailed
 from mahrem.release.decisions import release_settings
@@ -45,7 +45,7 @@ def anonymize(
     quiet: QUIET = False,
     verbose: VERBOSE = False,
     policy: str | None = None,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Anonymise a table: read it, sort rows into classes, publish ranges and sets, verify, report.
 
@@ -108,7 +108,7 @@ def _keep(trees: Mapping[str, Hierarchy], folder: Path) -> None:
         tree.write(folder / f"{plain}.csv")
 
 
-def _estimate(source: str, policy: str | None, settings: dict[str, Any], *, json: bool, quiet: bool) -> None:
+def _estimate(source: str, policy: str | None, settings: VerbSettings, *, json: bool, quiet: bool) -> None:
     """Print what a real run would give."""
     from mahrem.pipeline import dry_run
 
@@ -121,7 +121,7 @@ def _estimate(source: str, policy: str | None, settings: dict[str, Any], *, json
         print_dry_run(found)
 
 
-def _explain(source: str, policy: str | None, settings: dict[str, Any], *, json: bool, quiet: bool) -> None:
+def _explain(source: str, policy: str | None, settings: VerbSettings, *, json: bool, quiet: bool) -> None:
     """Print how a cluster would go about it."""
     from mahrem.pipeline import explain
     from mahrem.release.decisions import policy_from

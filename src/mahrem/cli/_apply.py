@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, speaks_batch
+from mahrem.cli._options import JSON, QUIET, VerbSettings, speaks_batch
 from mahrem.cli._print import print_json, print_report, stages
 
 
@@ -19,14 +19,10 @@ def apply(
     batch: Annotated[str, typer.Argument(metavar="BATCH", help="Later rows: anything anonymize reads.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Release folder to make.", metavar="DIR")],
     *,
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Publish nothing that holds with doubts: exit 1.")
-    ] = False,
     html: Annotated[bool, typer.Option("--html/--no-html", help="Draw report.html.")] = True,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Recode a later batch with the cells of an earlier release, and verify the same promise again.
 
@@ -38,16 +34,7 @@ def apply(
     from mahrem.pipeline import apply as verb
 
     with stages(quiet=quiet) as progress:
-        release = verb(
-            recipe,
-            batch,
-            output=output,
-            force=force,
-            strict=strict,
-            html=html,
-            progress=progress,
-            **settings,
-        )
+        release = verb(recipe, batch, output=output, html=html, progress=progress, **settings)
     if json:
         print_json(release.report)
     elif not quiet:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from mahrem import check
-from mahrem.cli._options import JSON, QUIET, Row, published_rows, speaks
+from mahrem.cli._options import JSON, QUIET, Row, VerbSettings, published_rows, speaks
 from mahrem.cli._print import print_json, stages, while_read
 
 _KNOWN: Sequence[Row] = (
@@ -60,7 +60,7 @@ def attack(
     json: JSON = False,
     quiet: QUIET = False,
     policy: str | None = None,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Attack a release before somebody else does: what would they find out, and how sure is that?
 

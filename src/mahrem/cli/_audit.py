@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, VERBOSE, option, speaks_policy
+from mahrem.cli._options import JSON, QUIET, SOURCE, VERBOSE, Option, Row, VerbSettings, speaks_policy
 from mahrem.cli._print import print_json, print_report, stages, while_read
 from mahrem.typed import size
 
+_AUDIT: Sequence[Row] = (
+    Option("memory", str | None, "--memory", "SIZE", "Stay below this much memory: 512MB, 4GB.", typed=size),
+    ("threshold", float | None, "--threshold", "0..1", "A row is at risk above this risk; default 0.2."),
+    ("public_key", Path | None, "--public-key", "FILE", "A release folder must be signed with this key."),
+)
 
-@speaks_policy
+
+def _speaks_audit(verb: Callable[..., None]) -> Callable[..., None]:
+    return speaks_policy(verb, {"Audit": _AUDIT})
+
+
+@_speaks_audit
 def audit(
     source: SOURCE,
-    memory: Annotated[
-        str | None, typer.Option("--memory", help="Stay below this much memory: 512MB, 4GB.", metavar="SIZE")
-    ] = None,
-    threshold: Annotated[
-        float, typer.Option("--threshold", help="A row is at risk above this risk.", metavar="0..1")
-    ] = 0.2,
-    public_key: Annotated[
-        Path | None, option("--public-key", "FILE", "A release folder must be signed with this key.")
-    ] = None,
     *,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 1 also where it holds with doubts.")] = False,
     json: JSON = False,
     quiet: QUIET = False,
     verbose: VERBOSE = False,
     policy: str | None = None,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Say what a file already promises; exit code 1 if a demanded promise does not hold.
 
@@ -46,15 +47,7 @@ def audit(
     from mahrem.pipeline import audit as verb
 
     with stages(quiet=quiet) as progress:
-        found = verb(
-            source,
-            policy=policy,
-            memory=None if memory is None else size("memory", memory),
-            threshold=threshold,
-            public_key=public_key,
-            progress=progress,
-            **settings,
-        )
+        found = verb(source, policy=policy, progress=progress, **settings)
     with while_read():
         if json:
             print_json(found.report)

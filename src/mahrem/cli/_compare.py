@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_policy, spec_panels
+from mahrem.cli._options import JSON, QUIET, SOURCE, VerbSettings, option, speaks_policy, spec_panels
 from mahrem.cli._print import print_json, print_table, stages
 
 
@@ -29,7 +29,7 @@ def compare(
     json: JSON = False,
     quiet: QUIET = False,
     policy: str | None = None,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Sweep methods over k on one table: loss, risk, time, one row each. Nothing is published.
 

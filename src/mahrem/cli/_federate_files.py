@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from mahrem.cli._federate_options import DIR, MANY, take_reading
-from mahrem.cli._options import JSON, SOURCE, option, speaks_source
+from mahrem.cli._options import JSON, SOURCE, VerbSettings, option, speaks_source
 from mahrem.cli._print import print_json
 from mahrem.typed import listed, pairs
 
@@ -52,7 +52,7 @@ def schema(
     columns: Annotated[MANY, option("--columns", "A,B", "Learn from these only.")] = None,
     hierarchy: Annotated[MANY, option("--hierarchy", "COL=FILE", "A tree to agree on; repeatable.")] = None,
     *,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Propose a schema for weights and trees from a PUBLIC table; correct it, then give it to init --schema.
 

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from mahrem.cli._federate_options import take_reading
-from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_source
+from mahrem.cli._federate_options import speaks_rows, take_reading
+from mahrem.cli._options import JSON, QUIET, SOURCE, Row, VerbSettings, option, speaks_source
 from mahrem.cli._print import print_json, print_table
 from mahrem.words import LANGUAGES
 
+_ASKED: Sequence[Row] = (
+    ("target", str | None, "--target", "COL", "The true class, to be compared with."),
+    ("network", Path | None, "--network", "FILE", "What makes a network of your own."),
+    ("proba", bool | None, "--proba", None, "Say how likely each class is, in a column each."),
+)
 
-@speaks_source
+
+@speaks_rows({"Answer": _ASKED})
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder, model.json or model.npz.")],
     source: SOURCE,
     output: Annotated[Path, option("-o --output", "FILE", "The table to write: one row for each, in order.")],
-    target: Annotated[str | None, option("--target", "COL", "The true class, to be compared with.")] = None,
-    network: Annotated[Path | None, option("--network", "FILE", "What makes a network of your own.")] = None,
     *,
-    proba: Annotated[
-        bool, typer.Option("--proba", help="Say how likely each class is, in a column each.")
-    ] = False,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Ask the model of a run about new rows: rules, weights or trees.
 
@@ -38,7 +40,7 @@ def predict(
     from mahrem.table.writing import write_table
 
     reading = take_reading(settings)
-    found = predict_rows(model, source, proba=proba, target=target, network=network, reading=reading)
+    found = predict_rows(model, source, reading=reading, **settings)
     ending = output.suffix.removeprefix(".")
     write_table(found.table, output, ending if ending in FORMATS else "csv")
     said = {"rows": found.table.height, "counts": dict(found.counts), "accuracy": found.accuracy}
@@ -69,7 +71,7 @@ def report(
     *,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Write the report of a run, as a page and as JSON: members, rounds, accuracy, protections, attacks.
 

@@ -23,9 +23,9 @@ from mahrem.cli._federate_options import (
     take_settings,
     teller,
 )
-from mahrem.cli._federate_shapes import LABEL_EPSILON, SHAPE, shape_simulation
+from mahrem.cli._federate_shapes import SIMULATED_SHAPE, shape_simulation
 from mahrem.cli._federate_tables import print_summary
-from mahrem.cli._options import JSON, QUIET, SOURCE, Row, option, speaks_source
+from mahrem.cli._options import JSON, QUIET, SOURCE, Row, VerbSettings, option, speaks_source
 from mahrem.cli._print import print_json
 from mahrem.errors import InvalidParameter
 from mahrem.federated.runs import BINS, RunSettings, TableSharing
@@ -40,7 +40,7 @@ def run(
     *,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Learn what was agreed from the clients that are online; waits for the true end.
 
@@ -66,7 +66,7 @@ def reveal(
     ] = None,
     *,
     json: JSON = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Take the dummies out of a model that clients mixed in: rules are printed, weights written to a file.
 
@@ -97,6 +97,7 @@ _SIMULATION: Sequence[Row] = (
         f"Rules cut numbers: {', '.join(BINS)}, none; default supervised.",
     ),
     *rows_of_spec(RunSettings, only=("byte_budget", "force")),
+    *SIMULATED_SHAPE,
 )
 
 
@@ -112,13 +113,11 @@ def simulate(
     source: SOURCE,
     target: Annotated[str, option("--target", "COL", "The column to predict.")],
     output: Annotated[Path, option("-o --output", "DIR", "The run folder; one that was stopped goes on.")],
-    shape: SHAPE = None,
-    label_epsilon: LABEL_EPSILON = None,
     language: LANGUAGE = "en",
     *,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Share one table among clients in this process, learn, and compare with all rows together.
 
@@ -130,10 +129,8 @@ def simulate(
 
     columns, force = settings.pop("columns", None), settings.pop("force", False)
     reading = take_reading(settings)
-    if shape is not None or label_epsilon is not None:
-        simulation = shape_simulation(shape, label_epsilon, settings)
-    else:
-        simulation = _simulation(settings)
+    shaped = "shape" in settings or "label_epsilon" in settings
+    simulation = shape_simulation(settings) if shaped else _simulation(settings)
     summary = verb(
         source,
         target,
@@ -147,7 +144,7 @@ def simulate(
     _report(summary, language, json=json)
 
 
-def _simulation(settings: dict[str, Any]) -> Any:
+def _simulation(settings: VerbSettings) -> Any:
     """Say what is simulated; what belongs to another kind is refused."""
     from mahrem.federated import RulesSimulation, WeightsSimulation
 

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mahrem.cli._federate_options import rows_of_spec, take_settings
-from mahrem.cli._options import option
+from mahrem.cli._options import Row, VerbSettings
 from mahrem.errors import InvalidParameter
 from mahrem.federated.runs import SHAPES, AgreedShape, TableSharing
 from mahrem.settings import settings_of
 from mahrem.typed import listed, pairs
 
-SHAPE = Annotated[str | None, option("--shape", "NAME", f"Another shape: {', '.join(SHAPES)}.")]
-LABEL_EPSILON = Annotated[
-    float | None, option("--label-epsilon", "X", "Randomise the labels of vertical or u-shaped.")
-]
+SIMULATED_SHAPE: Sequence[Row] = (
+    ("shape", str | None, "--shape", "NAME", f"Another shape: {', '.join(SHAPES)}."),
+    ("label_epsilon", float | None, "--label-epsilon", "X", "Randomise the labels of vertical or u-shaped."),
+)
 _SHAPE_ALONE = ("shape", "label_epsilon", "units", "tail", "least_rows", "id", "holds")
 SHAPE_ROWS = rows_of_spec(AgreedShape, only=_SHAPE_ALONE)
 _PLAN = ("model", "rounds", "epochs", "batch", "rate")  # what a shape takes of a plan
 _SHARING = ("clients", "split", "alpha", "seed")
 
 
-def shape_simulation(shape: str | None, label_epsilon: float | None, settings: dict[str, Any]) -> Any:
+def shape_simulation(settings: VerbSettings) -> Any:
     """Give the simulation of a shape; what a shape does not know is refused."""
     from mahrem.federated import ShapeRun, ShapeSimulation
 
+    shape, label_epsilon = settings.pop("shape", None), settings.pop("label_epsilon", None)
     if shape is None:
         raise InvalidParameter("label_epsilon: --label-epsilon goes with --shape vertical or u-shaped")
     sharing = take_settings(TableSharing, settings)

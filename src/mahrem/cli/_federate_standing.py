@@ -16,7 +16,7 @@ from mahrem.cli._federate_options import (
     take_reading,
     take_settings,
 )
-from mahrem.cli._options import JSON, QUIET, SOURCE, Row
+from mahrem.cli._options import JSON, QUIET, SOURCE, Row, VerbSettings
 from mahrem.cli._print import print_json, print_table
 from mahrem.federated.runs import CheckFinding, ClientSettings, TableCheck
 from mahrem.words import Catalogue, Note, load_catalogue
@@ -35,7 +35,7 @@ def check(
     *,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Compare a table with what was agreed, before it takes part. Nothing leaves this machine.
 

@@ -28,7 +28,7 @@ from mahrem.cli._federate_results import predict, report
 from mahrem.cli._federate_run import reveal, run, simulate
 from mahrem.cli._federate_shapes import SHAPE_ROWS, agreed_shape, refuse_shape_settings
 from mahrem.cli._federate_standing import check, status
-from mahrem.cli._options import JSON, QUIET, SOURCE, Row, option, speaks_policy
+from mahrem.cli._options import JSON, QUIET, SOURCE, Row, VerbSettings, option, speaks_policy
 from mahrem.cli._print import print_json
 from mahrem.errors import InvalidParameter
 from mahrem.federated.flower import FederationSettings, NewFederation
@@ -65,7 +65,7 @@ def init(
     *,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Make certificates, keys and the federation file that everybody gets.
 
@@ -176,7 +176,7 @@ def client(
     *,
     quiet: QUIET = False,
     policy: str | None,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Take part with a table that stays here, until stopped. No program is taken from the server.
 

@@ -15,6 +15,7 @@ from mahrem.cli._options import (
     READING_ROWS,
     SOURCE,
     Row,
+    VerbSettings,
     option,
     shared_rows,
     speaks,
@@ -76,7 +77,7 @@ def make(
     json: JSON = False,
     quiet: QUIET = False,
     policy: str | None = None,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Make a hierarchy over the values of a column, in ARX's CSV form.
 
@@ -145,7 +146,7 @@ def check(
     json: JSON = False,
     quiet: QUIET = False,
     policy: str | None = None,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Check a hierarchy: is it a tree, are its labels true, does it know every value of a column?
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_policy
+from mahrem.cli._options import JSON, QUIET, SOURCE, VerbSettings, option, speaks_policy
 from mahrem.cli._print import print_json, print_table
 from mahrem.errors import InvalidParameter
 from mahrem.files import write_whole
@@ -25,7 +25,7 @@ def inspect(
     json: JSON = False,
     quiet: QUIET = False,
     policy: str | None = None,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Look at a table: what columns really hold, and suggested roles with reasons. Only a suggestion.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_policy
+from mahrem.cli._options import JSON, QUIET, SOURCE, VerbSettings, option, speaks_policy
 from mahrem.cli._print import print_json, print_table
 from mahrem.errors import InvalidParameter
 
@@ -33,7 +33,7 @@ def lattice(
     json: JSON = False,
     quiet: QUIET = False,
     policy: str | None = None,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Look at the lattice of full-domain generalisation: which levels of columns hold, and what they lose.
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from mahrem import check
-from mahrem.cli._options import JSON, QUIET, SOURCE_ROWS, Row, option, speaks, spec_panels
+from mahrem.cli._options import JSON, QUIET, SOURCE_ROWS, Row, VerbSettings, option, speaks, spec_panels
 from mahrem.cli._print import print_json, print_table, while_read
 from mahrem.dp import LedgerSettings
 from mahrem.errors import InvalidParameter
@@ -52,7 +52,7 @@ def new(
     ] = None,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Make a ledger for a data set. Everything declared here must be known without looking at the data.
 

@@ -10,7 +10,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
@@ -48,6 +48,7 @@ class Option(NamedTuple):
     typed: Read | None = None  # turns what was typed into what the verb takes
 
 
+VerbSettings: TypeAlias = dict[str, Any]  # what was typed, read, by the keywords of a Python verb
 Row = Option | tuple[str, Any, str, str | None, str | None]  # the same, written down where it is used
 
 
@@ -149,7 +150,11 @@ def published_rows() -> Mapping[str, Sequence[Row]]:
 
 def speaks_batch(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options for a table whose policy lies in a recipe."""
-    output = shared_rows("pseudonym", "suppression_limit", "format", "shuffle", "language")
+    output: Sequence[Row] = (
+        ("force", bool | None, "--force", None, "Replace an earlier release there."),
+        ("strict", bool | None, "--strict", None, "Publish nothing that holds with doubts: exit 1."),
+        *shared_rows("pseudonym", "suppression_limit", "format", "shuffle", "language"),
+    )
     return speaks(
         verb, {"Table": (*SOURCE_ROWS, *_WRITTEN_ROWS, *shared_rows("hierarchy")), "Output": output}
     )
@@ -179,7 +184,7 @@ def speaks(verb: Callable[..., None], panels: Mapping[str, Sequence[Row]]) -> Ca
     return command
 
 
-def read_typed(given: Iterable[tuple[Option, Any]]) -> dict[str, Any]:
+def read_typed(given: Iterable[tuple[Option, Any]]) -> VerbSettings:
     """Turn what was typed into what the Python verbs take; what was not typed is left out."""
     read = {
         known.name: typed if known.typed is None else known.typed(known.name, typed)

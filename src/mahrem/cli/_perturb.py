@@ -2,45 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks
+from mahrem.cli._options import JSON, QUIET, SOURCE, VerbSettings, option, speaks, spec_panels
 from mahrem.cli._print import print_json, print_table
 from mahrem.cli._suppress import MASKING_ROWS
 
 
-def _speaks_perturbation(verb: Any) -> Any:
-    return speaks(verb, MASKING_ROWS)
+def _speaks_perturbation(verb: Callable[..., None]) -> Callable[..., None]:
+    from mahrem.perturbation import PERTURBATIONS
+    from mahrem.pipeline import PerturbationSettings
+
+    verb.__doc__ = str(verb.__doc__).format(methods=", ".join(PERTURBATIONS))
+    return speaks(verb, {**spec_panels(PerturbationSettings, "perturb"), **MASKING_ROWS})
 
 
 @_speaks_perturbation
 def perturb(
     source: SOURCE,
     output: Annotated[Path, option("-o --output", "DIR", "Release folder to make.")],
-    step: Annotated[
-        list[str],
-        option("--step", "COLS=METHOD[:NAME=VALUE,...]", "What is done to which columns. Repeatable."),
-    ],
-    seed: Annotated[int | None, option("--seed", "N", "For experiments alone; never published.")] = None,
     *,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")] = False,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Change values by noise, swaps or chance. k is not promised: what is given away is measured.
 
-    Methods: noise, rank-swap, shuffle, coding, rounding, pram, household-swap.
+    Methods: {methods}.
 
     mahrem perturb survey.csv --step income,tax=noise:share=0.2,kind=correlated --step sex=pram:keep=0.9
     --qi income,tax,sex --rest drop -o release/
     """
     from mahrem.pipeline import perturb as verb
 
-    release = verb(source, steps=step, seed=seed, output=output, force=force, **settings)
+    release = verb(source, output=output, force=force, **settings)
     if json:
         print_json(release.report)
     elif not quiet:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, Row, speaks, spec_panels
+from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, Row, VerbSettings, speaks, spec_panels
 from mahrem.cli._print import print_json, print_table, while_read
 from mahrem.dp.queries import QUERIES, QuerySettings
 from mahrem.words import load_catalogue
@@ -37,7 +37,7 @@ def query(
     *,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Answer a question privately; the ledger pays before any value is looked at.
 

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET
+from mahrem.cli._options import JSON, QUIET, Row, VerbSettings, speaks
 from mahrem.cli._print import print_json, print_table, stages
 
 if TYPE_CHECKING:
     from mahrem.experiments import Row
 
 
+_RUN: Sequence[Row] = (
+    ("tables", list[str] | None, "--table", "T", "One table; repeatable. Default: all."),
+    (
+        "only",
+        list[str] | None,
+        "--only",
+        "NAME",
+        "One method of a long experiment; repeatable. Default all.",
+    ),
+    ("seconds", float | None, "--seconds", "N", "One run there at most; default 3600."),
+    ("folder", Path | None, "--resume", "DIR", "Folder of finished runs; they are not run again."),
+)
+
+
+def _speaks_runs(verb: Callable[..., None]) -> Callable[..., None]:
+    return speaks(verb, {"Run": _RUN})
+
+
+@_speaks_runs
 def reproduce(
     paper: Annotated[
         str,
@@ -27,30 +46,15 @@ def reproduce(
             ),
         ),
     ],
-    table: Annotated[
-        list[str] | None, typer.Option("--table", help="One table; repeatable. Default: all.", metavar="T")
-    ] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write the rows as CSV.", metavar="FILE")] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for CSV, JSON and pictures.", metavar="DIR")
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--only", help="One method of a long experiment; repeatable. Default: all.", metavar="NAME"
-        ),
-    ] = None,
-    seconds: Annotated[
-        float | None, typer.Option("--seconds", help="One run there at most; default 3600.", metavar="N")
-    ] = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option("--resume", help="Folder of finished runs; they are not run again.", metavar="DIR"),
     ] = None,
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Small budgets: to see that it runs.")] = False,
     json: JSON = False,
     quiet: QUIET = False,
+    settings: VerbSettings,
 ) -> None:
     """Run a paper's experiments again: published figure, ours, difference.
 
@@ -60,15 +64,7 @@ def reproduce(
     from mahrem.experiments import write_csv, write_rows
 
     with stages(quiet=quiet) as progress:
-        rows = verb(
-            paper,
-            table or None,
-            quick=quick,
-            progress=progress,
-            only=only or (),
-            seconds=seconds,
-            folder=resume,
-        )
+        rows = verb(paper, quick=quick, progress=progress, **settings)
     if csv is not None:
         write_csv(rows, csv)
     written = [] if output is None else write_rows(rows, output)

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, option, shared_rows, speaks
+from mahrem.cli._options import (
+    JSON,
+    QUIET,
+    SOURCE,
+    SOURCE_ROWS,
+    VerbSettings,
+    shared_rows,
+    speaks,
+    spec_panels,
+)
 from mahrem.cli._print import print_json, print_table
 
 
-def _speaks_risk(verb: Any) -> Any:
-    return speaks(verb, {"Table": (*shared_rows("quasi"), *SOURCE_ROWS)})
+def _speaks_risk(verb: Callable[..., None]) -> Callable[..., None]:
+    from mahrem.pipeline import RiskSettings
+
+    panels = spec_panels(RiskSettings, "risk")
+    return speaks(verb, {**panels, "Table": (*shared_rows("quasi"), *SOURCE_ROWS)})
 
 
 @_speaks_risk
 def risk(
     source: SOURCE,
-    weight: Annotated[str | None, option("--weight", "COL", "Column of sampling weights.")] = None,
-    household: Annotated[str | None, option("--household", "COL", "Column that names households.")] = None,
-    fraction: Annotated[
-        float | None, option("--fraction", "0..1", "Share of the population that is in the table.")
-    ] = None,
-    largest: Annotated[
-        int | None, option("--largest", "N", "Largest sets of columns to look for special uniques in.")
-    ] = None,
     *,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Measure the risk of a table as it is: individual, global, of households, special uniques.
 
@@ -38,7 +43,7 @@ def risk(
     """
     from mahrem.pipeline import risk as verb
 
-    found = verb(source, weight=weight, household=household, fraction=fraction, largest=largest, **settings)
+    found = verb(source, **settings)
     figures = found.as_dict()
     if json:
         print_json(figures)

@@ -6,11 +6,10 @@ import threading
 import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, Row, speaks, spec_panels
+from mahrem.cli._options import JSON, QUIET, Row, VerbSettings, speaks, spec_panels
 from mahrem.cli._print import print_json
 from mahrem.settings import read_settings, settings_of
 
@@ -27,7 +26,7 @@ def _speaks_serving(verb: Callable[..., None]) -> Callable[..., None]:
 
 
 @_speaks_serving
-def serve(*, json: JSON = False, quiet: QUIET = False, settings: dict[str, Any]) -> None:
+def serve(*, json: JSON = False, quiet: QUIET = False, settings: VerbSettings) -> None:
     """Anonymise, compare and audit in the browser, on this machine alone. Stop with ctrl-C.
 
     The address it prints works once; it opens a session in the browser that opens it.

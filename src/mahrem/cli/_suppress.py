@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, option, shared_rows, speaks
+from mahrem.cli._options import (
+    JSON,
+    QUIET,
+    SOURCE,
+    SOURCE_ROWS,
+    VerbSettings,
+    option,
+    shared_rows,
+    speaks,
+    spec_panels,
+)
 from mahrem.cli._print import print_json, print_table
 
 MASKING_ROWS = {
@@ -17,27 +28,22 @@ MASKING_ROWS = {
 }
 
 
-def _speaks_suppression(verb: Any) -> Any:
+def _speaks_suppression(verb: Callable[..., None]) -> Callable[..., None]:
+    from mahrem.pipeline import SuppressionSettings
+
     weighed = (*MASKING_ROWS["Roles"], *shared_rows("weights"))
-    return speaks(verb, {**MASKING_ROWS, "Roles": weighed})
+    return speaks(verb, {**spec_panels(SuppressionSettings, "suppress"), **MASKING_ROWS, "Roles": weighed})
 
 
 @_speaks_suppression
 def suppress(
     source: SOURCE,
     output: Annotated[Path, option("-o --output", "DIR", "Release folder to make.")],
-    k: Annotated[int | None, option("-k", "N", "Rows that must be alike in all quasi-identifiers.")] = None,
-    sets: Annotated[
-        list[str] | None, option("--set", "A,B=N", "Columns known together, and their k. Repeatable.")
-    ] = None,
-    reading: Annotated[
-        str, option("--reading", "KIND", "What a hidden cell is taken for: exact (a value) or match (any).")
-    ] = "exact",
     *,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")] = False,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Hide single cells, as few as can be found, so that no combination of key columns is too rare.
 
@@ -45,15 +51,7 @@ def suppress(
     """
     from mahrem.pipeline import suppress as verb
 
-    release = verb(
-        source,
-        k=k,
-        sets=sets or (),
-        reading=reading,  # type: ignore[arg-type] # refused there if it is no such word
-        output=output,
-        force=force,
-        **settings,
-    )
+    release = verb(source, output=output, force=force, **settings)
     if json:
         print_json(release.report)
     elif not quiet:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, option, speaks, spec_panels
+from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, VerbSettings, option, speaks, spec_panels
 from mahrem.cli._print import print_json, print_table, stages, while_read
 from mahrem.learning.synthesis import SynthesisSettings
 
@@ -32,7 +32,7 @@ def synthesize(
     *,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Make a synthetic table with differential privacy: no row belongs to a person.
 

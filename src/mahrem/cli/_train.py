@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, Row, speaks, spec_panels
+from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, Row, VerbSettings, speaks, spec_panels
 from mahrem.cli._print import print_json, print_table, stages, while_read
 from mahrem.learning.training import TrainingSettings
 
@@ -31,7 +31,7 @@ def train(
     *,
     json: JSON = False,
     quiet: QUIET = False,
-    settings: dict[str, Any],
+    settings: VerbSettings,
 ) -> None:
     """Train a private model; the ledger pays for every step before the first one.
 

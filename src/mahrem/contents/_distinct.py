@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -268,3 +270,9 @@ def surprise(hits: int, tries: int, chance: float) -> float:
     share = hits / tries
     rest = 0.0 if share == 1 else (1 - share) * math.log((1 - share) / (1 - chance))
     return tries * (share * math.log(share / chance) + rest)
+
+
+@cache
+def read_lists() -> dict[str, str]:
+    """Read the lists of common words that detectors compare with, words with blanks between them."""
+    return tomllib.loads(files("mahrem.contents").joinpath("lists.toml").read_text(encoding="utf-8"))

@@ -8,9 +8,8 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import DistinctCells, portion, surprise
+from mahrem.contents._distinct import DistinctCells, portion, read_lists, surprise
 from mahrem.contents._findings import ContentFinding
-from mahrem.contents._lists import read_lists
 from mahrem.contents._numbers import VIN
 from mahrem.types import Mask
 

@@ -24,7 +24,14 @@ if TYPE_CHECKING:
     from mahrem.drafts._relations import relations
     from mahrem.drafts._release_learning import measure_learning
     from mahrem.drafts._rewritten import compared_with, original_of, past_the_door, rewritten
-    from mahrem.drafts._risk import RISK_THRESHOLD, people_behind, risk_before, risk_of, singling_columns
+    from mahrem.drafts._risk import (
+        RISK_THRESHOLD,
+        people_behind,
+        risk_before,
+        risk_of,
+        singling_columns,
+        utility_of,
+    )
     from mahrem.drafts._steps import ladder
     from mahrem.drafts._woven_file import write_draft
 else:
@@ -65,5 +72,6 @@ __all__ = [
     "singling_columns",
     "subjects_of",
     "tied_rows",
+    "utility_of",
     "write_draft",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from mahrem.drafts._prepare import Prepared
 from mahrem.metrics import cell_losses, placed_ends
-from mahrem.partition import ColumnCosts
+from mahrem.partition.judging import ColumnCosts
 from mahrem.release.decisions import Policy, recoding_of
 from mahrem.table import Axis, Cells, Hierarchy, Leaves, Words
 from mahrem.types import Floats

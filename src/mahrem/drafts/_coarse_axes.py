@@ -133,7 +133,7 @@ def partition_in_blocks(
     bands, most = (_blocks(axes, getattr(policy, setting), policy) for setting in ("bands", "at_most"))
     if bands is None and most is None:
         return sort(None, judge)
-    from mahrem.partition import within_blocks
+    from mahrem.partition.judging import within_blocks
 
     def in_bands(rows: Rows | None, admits: Admits) -> Partition:
         if bands is None:
@@ -151,7 +151,7 @@ def partition_in_blocks(
 
 def _within_limit(partition: Partition, judge: Admission, policy: Policy, limit: float) -> Partition:
     """Suppress classes that do not keep the promise among those that are left, if so many may be."""
-    from mahrem.partition import rows_shown, standing_classes
+    from mahrem.partition.judging import rows_shown, standing_classes
 
     labels = partition.labels
     if (labels >= 0).all():

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from mahrem.attacks import ATTACKS
 from mahrem.disclosed import published
 from mahrem.drafts._draft import Draft
 from mahrem.release import is_nearly_unique
@@ -56,6 +55,8 @@ def found_by(team: ReportTeam | None) -> Iterator[Note]:
 
 def is_grave(finding: ReportFinding) -> bool:
     """Tell whether an attack found so much that a reader must hear of it with the verdict."""
+    from mahrem.attacks import ATTACKS
+
     if finding.rate is None or not finding.alarming or finding.attack not in ATTACKS:
         return False
     line = ATTACKS[finding.attack].grave

@@ -26,7 +26,7 @@ from mahrem.partition import METHODS, Levels, Partition
 from mahrem.recode import Form, Recoding, first_cells, render, shown_names, with_more
 from mahrem.release import BY_RECIPE, in_parallel
 from mahrem.release.decisions import BOUNDING, Policy, recoding_of
-from mahrem.table import FORMATS, Axis, Cells, Hierarchy, Leaves, Words, as_polars
+from mahrem.table import FORMATS, Axis, Cells, Leaves, Words, as_polars
 from mahrem.table.cells import text_where_needed
 from mahrem.table.reading import pruned
 from mahrem.table.writing import refuse_unwritable
@@ -35,6 +35,7 @@ from mahrem.verify import SUPPRESSED, Claims
 from mahrem.words import Note, warn_of
 
 if TYPE_CHECKING:
+    from mahrem.table import Hierarchy
     from mahrem.verify import CellBounds
 
 
@@ -131,8 +132,6 @@ class Draft:
             self.form == "midpoint" or self.method == BY_RECIPE
         ):  # a recipe's cells were checked when it was made
             return {}
-        from mahrem.verify import CellBounds
-
         found = {}
         for axis in self.prepared.axes:
             name, settings = axis.name, ("round", "prefix", *BOUNDING)
@@ -140,6 +139,8 @@ class Draft:
                 key: getattr(self.policy, key)[name] for key in settings if name in getattr(self.policy, key)
             }
             if said:
+                from mahrem.verify import CellBounds
+
                 column = self.prepared.columns[name]
                 codes = axis.domain.labels if isinstance(axis.domain, Words) else ()
                 longest = max(map(len, codes), default=0)

@@ -20,7 +20,7 @@ from mahrem.table import Values
 from mahrem.table.cells import as_text
 
 if TYPE_CHECKING:
-    from mahrem.partition import FullDomain, Search
+    from mahrem.partition.lattice import FullDomain, Search
 
 
 def with_levels(prepared: Prepared) -> Prepared:

@@ -13,22 +13,17 @@ from mahrem.drafts._coarse_axes import partition_in_blocks
 from mahrem.drafts._prepare import Prepared
 from mahrem.drafts._rewritten import past_the_door
 from mahrem.errors import InvalidParameter
-from mahrem.models import DeltaPresence, DistinctDiversity, KAnonymity, PrivacyModel, Promise
-from mahrem.partition import (
-    METHODS,
-    Admission,
-    Admits,
-    Levels,
-    Partition,
-    within_patterns,
-)
+from mahrem.models import KAnonymity, PrivacyModel, Promise
+from mahrem.partition import METHODS, Admission, Admits, Levels, Partition
+from mahrem.partition.judging import within_patterns
 from mahrem.release.decisions import BOUNDING, COARSENING, Policy, method_of, unordered
 from mahrem.table import Leaves, Values
 from mahrem.types import Mask, Rows
 from mahrem.words import Note
 
 if TYPE_CHECKING:
-    from mahrem.partition import ColumnCosts, Partitioner
+    from mahrem.partition import Partitioner
+    from mahrem.partition.judging import ColumnCosts
 
 _ROUNDING = 1e-9
 
@@ -123,14 +118,16 @@ def partitioner_of(prepared: Prepared, policy: Policy, name: str, options: Mappi
         cells = cell_costs(prepared, policy)
     method = method_of(policy, name, domains, options=options, suppression_limit=limit, cells=cells)
     if policy.repair:
-        from mahrem.partition import Repair, Repaired
+        from mahrem.partition import Repaired
+        from mahrem.partition.mosaic import Repair
 
         method = Repaired(method, Repair(blind=_about_values(prepared)), cells=cells)
     return method
 
 
 def _locally(method: Partitioner) -> Partitioner:
-    from mahrem.partition import FullDomain, LocalRecoding
+    from mahrem.partition import LocalRecoding
+    from mahrem.partition.lattice import FullDomain
 
     if not isinstance(method, FullDomain):
         raise InvalidParameter("local is for our methods that lift whole columns")
@@ -177,7 +174,7 @@ def admission(
     """Give the judge of candidate classes for what is promised, or for some other promises."""
     judged: list[tuple[PrivacyModel, Values | None]] = []
     for promise in prepared.promises if promises is None else promises:
-        if isinstance(promise.model, DeltaPresence):
+        if promise.model.of_members:
             judged.append((promise.model, prepared.membership()))
         elif promise.model.by_size:  # rows enough are all that it asks for
             judged.append((KAnonymity(promise.model.least_rows), None))
@@ -199,6 +196,8 @@ def admission(
 
 def _demanding(prepared: Prepared, policy: Policy, share: float) -> bool:
     """Say whether many small classes will be refused; distinct l up to a share of k refuses few."""
+    from mahrem.models import DistinctDiversity
+
     light = share * (policy.k or 1)
     beyond = [promise.model for promise in prepared.promises if not isinstance(promise.model, KAnonymity)]
     return policy.subject is not None or not all(

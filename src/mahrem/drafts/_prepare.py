@@ -13,7 +13,7 @@ import polars as pl
 from mahrem.drafts._coarse_axes import coarse_axis
 from mahrem.drafts._rewritten import RewrittenSource, rewritten
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, spelled
-from mahrem.models import Counts, DeltaPresence, Promise, counts_of, judge
+from mahrem.models import Counts, Promise, counts_of, judge
 from mahrem.release import in_parallel, refuse_giving_away, warn_of_several_rows
 from mahrem.release.decisions import (
     Policy,
@@ -297,7 +297,7 @@ def _figure(level: float | None) -> str:
 
 
 def _as_one_class(prepared: Prepared, promise: Promise) -> Counts:
-    if isinstance(promise.model, DeltaPresence):
+    if promise.model.of_members:
         values = prepared.membership()
     elif promise.column is not None:
         values = prepared.values[promise.column]

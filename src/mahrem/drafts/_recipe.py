@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -11,8 +12,12 @@ import polars as pl
 from mahrem.drafts._draft import Draft
 from mahrem.partition import Levels
 from mahrem.release import BY_RECIPE, Recipe, in_parallel
-from mahrem.table import Axis, Hierarchy, Leaves
+from mahrem.table import Axis, Leaves
 from mahrem.types import Integers, Mask
+
+if TYPE_CHECKING:
+    from mahrem.table import Hierarchy
+
 
 SMALLEST_NAMED = 3  # a value of a hierarchy is never named for fewer people, whatever k is
 _ONE_NUMBER = 2**62  # choices of cells that a place among all of them can tell
@@ -99,4 +104,6 @@ def _named_leaves(draft: Draft, axis: Axis) -> Hierarchy | None:
 
 def _only(tree: Hierarchy, leaves: Mask) -> Hierarchy:
     rows = tree.rows()
+    from mahrem.table import Hierarchy
+
     return Hierarchy.from_rows([rows[place] for place in np.flatnonzero(leaves)])

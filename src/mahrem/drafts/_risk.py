@@ -1,31 +1,27 @@
-"""Every figure of risk, from the sizes of classes alone."""
+"""Every figure of what a release keeps and what it gives away; risk is told by sizes of classes alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from mahrem import check
 from mahrem.disclosed import Figure, Why, disclose, of_crowd, published
-from mahrem.drafts._crowd import Crowd
 from mahrem.errors import InvalidParameter
-from mahrem.matching import People, match, read_published
-from mahrem.metrics import (
-    average_risk,
-    highest_risk,
-    journalist_risk,
-    marketer_risk,
-    share_at_risk,
-    unique_columns,
-    unique_share,
-)
+from mahrem.metrics import RowCounts, average_risk, highest_risk, measure, share_at_risk, unique_share
 from mahrem.report import ColumnSet, ReportRisk, ReportSingling
-from mahrem.table import Hierarchy
 from mahrem.types import Floats, Integers, Sizes
+
+if TYPE_CHECKING:
+    from mahrem.drafts._crowd import Crowd
+    from mahrem.drafts._draft import Draft
+    from mahrem.table import Hierarchy
+    from mahrem.verify import Verdict
+
 
 RISK_THRESHOLD = 0.2  # a class below five rows: the customary line of the field
 _UNIQUE_SHARE = 0.05  # a set of columns that singles out fewer is not named
@@ -58,20 +54,22 @@ def risk_of(
     rows = int(np.asarray(sizes, np.int64).sum())
     known: dict[str, Any] = {}
     if population is not None:
-        from mahrem.metrics import k_map
+        from mahrem.estimates import journalist_risk, k_map, marketer_risk
 
         journalist = journalist_risk(sizes, population=population, threshold=threshold)
         known = {"journalist": _as_here(journalist.as_dict()), "k_map": k_map(sizes, population)}
         marketer = marketer_risk(sizes, population=population)
     elif fraction is not None:
+        from mahrem.estimates import journalist_risk, marketer_risk
+
         journalist = journalist_risk(sizes, fraction=fraction, threshold=threshold)
         known = {"journalist": _as_here(journalist.as_dict())}
         marketer = marketer_risk(sizes, fraction=fraction)
         everybody = max(rows, round(rows / fraction))
     else:
-        marketer = marketer_risk(sizes)
+        marketer = average_risk(sizes)  # as it is where the table is all there is
     if everybody is not None:
-        from mahrem.metrics import population_uniques
+        from mahrem.estimates import population_uniques
 
         known["population_uniques"] = population_uniques(sizes, everybody).as_dict()
     return ReportRisk(
@@ -93,6 +91,24 @@ def _as_here(figures: Mapping[str, float]) -> dict[str, float]:
         "share_at_risk": figures["at_risk"],
         "threshold": figures["threshold"],
     }
+
+
+def utility_of(draft: Draft, verdict: Verdict) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """Measure what a draft publishes, in all and per column; k counts people where it was told so."""
+    published_rows = RowCounts(
+        rows=draft.prepared.rows,
+        suppressed=verdict.suppressed,
+        classes=len(verdict.sizes),
+        people=verdict.people,
+    )
+    return measure(
+        draft.sizes,
+        draft.cells,
+        published_rows,
+        k=draft.policy.k or 1,
+        weights=draft.policy.weights or None,
+        hierarchies=draft.trees,
+    )
 
 
 def risk_before(sizes: Sizes, floor: int) -> ReportRisk | None:
@@ -132,6 +148,8 @@ def singling_columns(crowd: Crowd, *, floor: int) -> ReportSingling:
     In a sample more rows stand alone than in the whole table, so shares are upper bounds there; ``sampled``
     says how many rows were looked at, and ``complete`` whether all sets were.
     """
+    from mahrem.metrics import unique_columns
+
     rows = len(crowd.labels)
     taken = min(rows, _MOST_ROWS)
     axes = (crowd if taken == rows else crowd.sample(taken)).axes
@@ -173,6 +191,8 @@ def people_behind(
     Raises:
         InvalidParameter: If a class fits fewer people than it has rows.
     """
+    from mahrem.matching import People, match, read_published
+
     quasi = shown.columns
     check.columns_exist(quasi, everyone.columns)
     if everyone.height < shown.height:

@@ -21,7 +21,7 @@ from mahrem.disclosed import published
 from mahrem.drafts._method import admission, partition_rows
 from mahrem.drafts._prepare import Prepared, people_taking_part
 from mahrem.errors import Infeasible, InvalidParameter
-from mahrem.metrics import measure
+from mahrem.metrics import RowCounts, measure
 from mahrem.models import Counts, KAnonymity, Promise, judge
 from mahrem.partition import METHODS, Admission, Partition
 from mahrem.recode import render
@@ -206,10 +206,12 @@ class Choice:
         utility, _ = measure(
             draft.sizes,
             draft.cells,
+            RowCounts(
+                rows=self.prepared.rows,
+                suppressed=int(draft.hidden.sum()),
+                classes=draft.partition.classes,
+            ),
             k=self._least,
-            rows=self.prepared.rows,
-            suppressed=int(draft.hidden.sum()),
-            published_classes=draft.partition.classes,
             weights=self.policy.weights or None,
             hierarchies=draft.trees,
         )

@@ -22,7 +22,8 @@ from mahrem.experiments._canbay2019_spark import COPIES, AdultOnSpark, open_clus
 from mahrem.experiments._measure import PartitionFigures, measure, partition_by_size
 from mahrem.experiments._row import Place, Row, TableRun, published_rows
 from mahrem.experiments._sets import adult, diabetes
-from mahrem.partition import Canon, InheritedMondrian, ManagedRounds, Mondrian, Partitioner, UtilityAware
+from mahrem.partition import Canon, Mondrian, Partitioner, UtilityAware
+from mahrem.partition.cutting import InheritedMondrian, ManagedRounds
 from mahrem.types import Points
 
 _FILES = ("canbay2019_summary", "canbay2019_iterations")

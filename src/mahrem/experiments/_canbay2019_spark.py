@@ -16,7 +16,8 @@ from mahrem.experiments._measure import PartitionFigures
 from mahrem.experiments._sets import ADULT
 from mahrem.files import StageFolder
 from mahrem.models import KAnonymity
-from mahrem.partition import ManagedRounds, Partitioner
+from mahrem.partition import Partitioner
+from mahrem.partition.cutting import ManagedRounds
 
 COPIES = 10
 PART = 100_000  # rows of a part: the cluster must cut, though one worker could take all

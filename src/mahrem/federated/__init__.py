@@ -24,7 +24,6 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.federated.flower import (
         Federation,
-        FederationSettings,
         check_client_table,
         federation_status,
         init_federation,
@@ -35,26 +34,15 @@ if TYPE_CHECKING:
         run_federation,
         serve_federation,
     )
-    from mahrem.federated.networks import OwnNetwork
-    from mahrem.federated.rules import (
-        ExactSettings,
-        RulesPlan,
-        RulesSchema,
-        RulesSilo,
-        learn_exact,
-        learn_one_shot,
-    )
+    from mahrem.federated.rules import ExactSettings, RulesPlan, RulesSilo, learn_exact, learn_one_shot
     from mahrem.federated.runs import (
-        AgreedShape,
         ClientSettings,
-        FederatedTask,
         RulesSimulation,
         RulesTask,
         RunSettings,
         ShapeRun,
         ShapeSimulation,
         ShapeTask,
-        TableSharing,
         WeightsSimulation,
         WeightsTask,
         attack_run,
@@ -82,18 +70,13 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "AgreedShape",
     "ClientSettings",
     "ExactSettings",
-    "FederatedTask",
     "Federation",
-    "FederationSettings",
     "LearningPlan",
     "LocalGrid",
-    "OwnNetwork",
     "Protections",
     "RulesPlan",
-    "RulesSchema",
     "RulesSilo",
     "RulesSimulation",
     "RulesTask",
@@ -103,7 +86,6 @@ __all__ = [
     "ShapeTask",
     "SharedModel",
     "SharedSchema",
-    "TableSharing",
     "TrainingSilo",
     "WeightsSimulation",
     "WeightsTask",

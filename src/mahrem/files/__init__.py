@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.files._appearing import appearing, write_whole
-    from mahrem.files._keys import SHORTEST_KEY, check_key, given_key, held_key, make_key, shared_key
+    from mahrem.files._keys import (
+        SHORTEST_KEY,
+        check_key,
+        given_key,
+        held_key,
+        make_key,
+        private_key,
+        refuse_short_key,
+        shared_key,
+        state_folder,
+    )
     from mahrem.files._replaced import move_new, restore_interrupted, staged_folder
-    from mahrem.files._stages import StageFolder, sweep
-    from mahrem.files._state import private_key, refuse_short_key, state_folder
+    from mahrem.files._stages import StageFolder, appearing, sweep, write_whole
 else:
     __getattr__, __dir__ = offered(__name__)
 

@@ -1,4 +1,4 @@
-"""Keys in files: made whole at once, readable by their owner alone, never short."""
+"""Keys in files: made whole at once, readable by their owner alone, never short; and a user's own one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, either
-from mahrem.files._appearing import write_whole
+from mahrem.files._stages import write_whole
 
 SHORTEST_KEY = 16  # bytes
 _LENGTH = 32  # of those made here
@@ -98,3 +98,27 @@ def shared_key(path: Path) -> bytes:
 
 def _reason(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno else type(error).__name__
+
+
+def state_folder() -> Path:
+    """Give the private folder of this user: ``MAHREM_STATE``, or the place the system has for such things."""
+    said = os.environ.get("MAHREM_STATE")
+    if said:
+        return Path(said)
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "mahrem"
+
+
+def private_key() -> bytes:
+    """Give this user's own key, made when it is first needed."""
+    return shared_key(_key_path())
+
+
+def refuse_short_key() -> None:
+    """Refuse a key of this user that is empty or short, before anything is made that would be told by it."""
+    with suppress(OSError):  # not there yet, or no place for one: that is said where it is needed
+        held_key(_key_path())
+
+
+def _key_path() -> Path:
+    return state_folder() / "key"

@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mahrem.files._appearing import current_umask
-from mahrem.files._stages import WAS, StageFolder, sweep
+from mahrem.files._stages import WAS, StageFolder, current_umask, sweep
 
 _HERE = -100  # AT_FDCWD: paths count from the working folder
 _NO_REPLACE, _EXCHANGE = 1, 2

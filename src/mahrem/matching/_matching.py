@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from mahrem.matching._published import People, Published, codes_of
-from mahrem.table import Exact, Hierarchy, Members, MissingCell, Prefix, Suppressed, read_cell, read_ranges
+from mahrem.table import Exact, Members, MissingCell, Prefix, Suppressed, read_cell, read_ranges
 from mahrem.table.cells import Cell
 from mahrem.types import Floats, Integers, Mask
+
+if TYPE_CHECKING:
+    from mahrem.table import Hierarchy
+
 
 _LOOKED_AT = 2000  # classes compared with people to see whether both belong together
 _BLOCK = 1 << 23  # pairs of person and class held at a time: bounds memory, not the result

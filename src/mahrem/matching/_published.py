@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,10 +13,12 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.models import Counts, PeopleHoldings, counts_of, holdings_of, people_counts
-from mahrem.table import Hierarchy
+from mahrem.models import Counts, counts_of
 from mahrem.types import Integers, Labels, Sizes
 from mahrem.verify import SUPPRESSED, people_per_class, published_classes
+
+if TYPE_CHECKING:
+    from mahrem.table import Hierarchy
 
 
 def as_words(kind: pl.DataType) -> bool:
@@ -79,6 +82,8 @@ class Published:
         classes = len(self.sizes)
         if self.people is None:
             return counts_of(self.labels, codes, classes, size)
+        from mahrem.models import PeopleHoldings, holdings_of, people_counts
+
         shown = self.labels >= 0
         labels, people, codes = self.labels[shown], self.people[shown], codes[shown]
         held = PeopleHoldings(

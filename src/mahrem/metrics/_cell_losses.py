@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput
-from mahrem.table import Cells, Hierarchy, Members, Prefix, read_cell, read_ranges
+from mahrem.table import Cells, Members, Prefix, read_cell, read_ranges
 from mahrem.table.cells import SUPPRESSED
 from mahrem.types import Floats, Integers, Mask
+
+if TYPE_CHECKING:
+    from mahrem.table import Hierarchy
+
 
 _PLAIN_SET = r'^\{[^{}"]*\}$'
 _PLAIN_BEGINNING = r'^[^\[{"*][^*]*\*+$'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -11,7 +12,6 @@ import polars as pl
 from mahrem.table import (
     Axis,
     Exact,
-    Hierarchy,
     Leaves,
     Members,
     MissingCell,
@@ -24,6 +24,10 @@ from mahrem.table import (
 )
 from mahrem.table.cells import on_this_clock
 from mahrem.types import Floats, Integers
+
+if TYPE_CHECKING:
+    from mahrem.table import Hierarchy
+
 
 _DAY = 86_400_000_000  # microseconds
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,15 +20,29 @@ if TYPE_CHECKING:
     from mahrem.types import Floats, Integers, Mask, Sizes
 
 
+@dataclass(frozen=True, kw_only=True)
+class RowCounts:
+    """How many rows a release has, and in how many classes it shows them.
+
+    Attributes:
+        rows: All rows, the suppressed ones too.
+        suppressed: Rows that show nothing; each counts as a whole row of suppressed cells.
+        classes: How many distinct published vectors there are.
+        people: ``(c,)`` people in each published class, where k counts them; by default rows.
+    """
+
+    rows: int
+    suppressed: int
+    classes: int
+    people: Sizes | None = field(default=None, repr=False)
+
+
 def measure(
     sizes: Sizes,
     cells: Mapping[str, Cells],
+    published: RowCounts,
     *,
     k: int,
-    rows: int,
-    suppressed: int,
-    published_classes: int,
-    people: Sizes | None = None,
     weights: Mapping[str, float] | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
@@ -43,11 +58,8 @@ def measure(
     Args:
         sizes: ``(c,)`` rows in each class.
         cells: What the classes show in each quasi-identifier.
+        published: How many rows and classes are published.
         k: The k that was asked for.
-        rows: All rows, the suppressed ones too.
-        suppressed: Rows that show nothing; each counts as a whole row of suppressed cells.
-        published_classes: How many distinct published vectors there are.
-        people: ``(c,)`` people in each published class, where k counts them; by default rows.
         weights: What columns count in ``gcp``, ``gcp_sum`` and ``iloss``; 1 for those not named.
         hierarchies: Trees that were given for columns; losses of the others are read off their cells.
 
@@ -67,18 +79,18 @@ def measure(
     starred = {name: column.suppressed[kept] for name, column in cells.items()}
     facts = MetricFacts(
         sizes=sizes,
-        people=sizes if people is None else people,
+        people=sizes if published.people is None else published.people,
         k=k,
-        rows=rows,
-        suppressed=suppressed,
-        published=published_classes,
+        rows=published.rows,
+        suppressed=published.suppressed,
+        published=published.classes,
         ncp=_stacked([loss.ncp for loss in losses.values()], len(sizes)),
         loss=_stacked([loss.iloss for loss in losses.values()], len(sizes)),
         exact=_stacked([loss.exact for loss in losses.values()], len(sizes)) > 0,
         weights=counting,
     )
     return take_figures(facts), {
-        name: _of_column(sizes, loss, starred[name], suppressed) for name, loss in losses.items()
+        name: _of_column(sizes, loss, starred[name], published.suppressed) for name, loss in losses.items()
     }
 
 

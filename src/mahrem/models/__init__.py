@@ -14,7 +14,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.models._alpha_k import AlphaK
     from mahrem.models._beta_likeness import BasicLikeness, EnhancedLikeness
-    from mahrem.models._counts import Counts, PrivacyModel, counts_of, holds_either_way, people_counts
+    from mahrem.models._counts import Counts, Need, PrivacyModel, counts_of, holds_either_way, people_counts
     from mahrem.models._delta_disclosure import DeltaDisclosure
     from mahrem.models._delta_presence import DeltaPresence, ShownPresence
     from mahrem.models._entries import (
@@ -40,12 +40,11 @@ if TYPE_CHECKING:
         GrassbergerDiversity,
         RecursiveDiversity,
     )
-    from mahrem.models._needs import Need, NeedKind
     from mahrem.models._parse import models_from_settings, models_of_risk, parse_sensitive
     from mahrem.models._people import Holdings, PeopleHoldings, holdings_of
     from mahrem.models._promise import Outcome, Promise, judge
     from mahrem.models._sampled import JournalistRisk, KMap, NoAttack, Sampled
-    from mahrem.models._shares import Spans, spans_of
+    from mahrem.models._shares import spans_of
     from mahrem.models._t_closeness import (
         EqualCloseness,
         HierarchicalCloseness,
@@ -88,7 +87,6 @@ __all__ = [
     "MarketerRisk",
     "ModelEntry",
     "Need",
-    "NeedKind",
     "NoAttack",
     "OrderedCloseness",
     "Outcome",
@@ -99,7 +97,6 @@ __all__ = [
     "RecursiveDiversity",
     "Sampled",
     "ShownPresence",
-    "Spans",
     "TableModel",
     "TrajectoryAnonymity",
     "counts_of",

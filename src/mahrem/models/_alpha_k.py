@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from mahrem import check
-from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._needs import Need
-from mahrem.models._shares import TOLERANCE, by_class, whole_at_least
+from mahrem.models._counts import Counts, Need, PrivacyModel
+from mahrem.models._shares import TOLERANCE, by_class
 
 if TYPE_CHECKING:
     from mahrem.types import Floats, Integers, Levels, Mask
@@ -49,7 +48,7 @@ class AlphaK(PrivacyModel):
     def __post_init__(self) -> None:
         check.above_zero(alpha=self.alpha)
         check.between(0, 1, alpha=self.alpha)
-        whole_at_least(1, k=self.k)
+        check.whole_at_least(1, k=self.k)
 
     @property
     def wanted(self) -> float:

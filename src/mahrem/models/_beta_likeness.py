@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from mahrem import check
-from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._needs import Need
+from mahrem.models._counts import Counts, Need, PrivacyModel
 from mahrem.models._shares import LOOSE, TOLERANCE, Spans, by_class, inverse, logarithm, spans_of
 
 if TYPE_CHECKING:

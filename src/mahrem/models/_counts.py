@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 
 from mahrem.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from mahrem.models._needs import Need
     from mahrem.models._people import PeopleHoldings
     from mahrem.types import Codes, Floats, Integers, Labels, Levels, Mask, Sizes
 
@@ -95,6 +94,42 @@ class Counts:
         )
 
 
+NeedKind = Literal[
+    "size", "distinct", "tail", "entropy", "bounds", "surplus", "nodes", "ordered", "divergence"
+]
+
+
+@dataclass(frozen=True)
+class Need:
+    """One bound on the counts of a class, from which a lower bound of the rows it lacks can be worked out.
+
+    With counts ``n`` and their sum ``N`` in a class, ``q`` the shares of the table:
+
+    ==============  ==================================================  ======================================
+    kind            holds when                                          rows missing, at least
+    ==============  ==================================================  ======================================
+    ``size``        rows or people >= amount                            amount less what there is
+    ``distinct``    values shown >= amount                              amount less values shown
+    ``tail``        n1 < amount * (n_rank + ...), counts descending     n1 / amount less the tail
+    ``entropy``     exp(H) >= amount                                    filling up the rarest values
+    ``bounds``      low <= n / N <= high for each value                 n / high - N, and what lacks
+    ``surplus``     sum of n - q N, where above 0, <= amount * N        over / (their shares + amount)
+    ``nodes``       the same, mean over the levels of a tree            the same over all levels
+    ``ordered``     mean gap of cumulative shares <= amount             over / what one row closes at most
+    ``divergence``  sum of p ln(p / q) <= amount                        filling up those farthest below q
+    ==============  ==================================================  ======================================
+
+    No row eases a bound by more than is assumed of every one, so no fewer rows will do.
+    """
+
+    kind: NeedKind
+    amount: float = 0.0
+    rank: int = 0
+    low: Floats | None = field(default=None, repr=False)  # (values,) of bounds
+    high: Floats | None = field(default=None, repr=False)  # (values,) of bounds
+    nodes: Integers | None = field(default=None, repr=False)  # (levels, values) of nodes, the root left out
+
+
 class PrivacyModel(Protocol):
     """A promise about every class; frozen, comparable, and judged for all classes at once.
 
@@ -110,6 +145,8 @@ class PrivacyModel(Protocol):
     rising: ClassVar[bool]
     compares: ClassVar[bool] = True
     by_size: ClassVar[bool] = False  # ``least_rows`` are all that a class needs
+    growing: ClassVar[bool] = False  # a class that holds does so whatever joins it
+    of_members: ClassVar[bool] = False  # about who is in the table at all, not about what a column shows
     of_table: ClassVar[bool] = False  # about all classes together: no single one shows whether it holds
 
     @property
@@ -121,6 +158,11 @@ class PrivacyModel(Protocol):
     def least_rows(self) -> int:
         """No class with fewer rows can hold: lets a method stop early."""
         return 1
+
+    @property
+    def unshown(self) -> PrivacyModel:
+        """What is asked for people who fit no published class: the same, unless a model says otherwise."""
+        return self
 
     def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...] | None:  # noqa: ARG002
         """Give what a class needs as algebra, for methods that grow classes row by row.

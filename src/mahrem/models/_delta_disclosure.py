@@ -9,8 +9,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.models._beta_likeness import BasicLikeness
-from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._needs import Need
+from mahrem.models._counts import Counts, Need, PrivacyModel
 from mahrem.models._shares import LOOSE, by_class, logarithm, spans_of
 
 if TYPE_CHECKING:

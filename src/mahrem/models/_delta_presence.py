@@ -45,6 +45,7 @@ class DeltaPresence(PrivacyModel):
     low: float
     high: float
     name: ClassVar[str] = "delta-presence"
+    of_members: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
     rising: ClassVar[bool] = False
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._needs import Need
-from mahrem.models._shares import whole_at_least
+from mahrem import check
+from mahrem.models._counts import Counts, Need, PrivacyModel
 
 if TYPE_CHECKING:
     from mahrem.types import Floats, Integers, Levels, Mask
@@ -26,7 +25,7 @@ class _LeastSize(PrivacyModel):
     rising: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        whole_at_least(1, **{self.setting: self.k})
+        check.whole_at_least(1, **{self.setting: self.k})
 
     @property
     def wanted(self) -> float:

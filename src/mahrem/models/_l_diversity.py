@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from mahrem import check
-from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._needs import Need
-from mahrem.models._shares import TOLERANCE, by_class, whole_at_least
+from mahrem.models._counts import Counts, Need, PrivacyModel
+from mahrem.models._shares import TOLERANCE, by_class
 
 if TYPE_CHECKING:
     from mahrem.types import Floats, Integers, Levels, Mask
@@ -40,10 +39,11 @@ class DistinctDiversity(PrivacyModel):
     name: ClassVar[str] = "distinct-l-diversity"
     compares: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
+    growing: ClassVar[bool] = True
     rising: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        whole_at_least(1, l=self.l)
+        check.whole_at_least(1, l=self.l)
 
     @property
     def wanted(self) -> float:
@@ -218,7 +218,7 @@ class RecursiveDiversity(PrivacyModel):
 
     def __post_init__(self) -> None:
         check.above_zero(c=self.c)
-        whole_at_least(1, l=self.l)
+        check.whole_at_least(1, l=self.l)
 
     @property
     def wanted(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,9 +13,7 @@ import numpy as np
 from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.estimates import expected_risks, k_map_rows
-from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._needs import Need
-from mahrem.models._shares import whole_at_least
+from mahrem.models._counts import Counts, Need, PrivacyModel
 
 if TYPE_CHECKING:
     from mahrem.types import Floats, Integers, Levels, Mask
@@ -37,7 +36,11 @@ class Sampled(PrivacyModel):
 
     @cached_property
     def _rows(self) -> int:
-        raise NotImplementedError
+        return self._enough()
+
+    @abstractmethod
+    def _enough(self) -> int:
+        """Work out the fewest rows that are enough."""
 
     def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
         """Ask for the size."""
@@ -78,7 +81,7 @@ class KMap(Sampled):
     rising: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        whole_at_least(1, k_map=self.k)
+        check.whole_at_least(1, k_map=self.k)
         check_fraction(self.fraction)
 
     @property
@@ -86,8 +89,7 @@ class KMap(Sampled):
         """The fewest rows of a class."""
         return self.least_rows
 
-    @cached_property
-    def _rows(self) -> int:
+    def _enough(self) -> int:
         return k_map_rows(self.k, self.fraction)
 
     def level(self, counts: Counts) -> Levels:
@@ -132,8 +134,7 @@ class JournalistRisk(Sampled):
         """The largest chance."""
         return self.risk
 
-    @cached_property
-    def _rows(self) -> int:
+    def _enough(self) -> int:
         return _fewest(lambda rows: chances(np.array([rows]), self.fraction)[0] <= self.risk)
 
     def level(self, counts: Counts) -> Levels:
@@ -179,8 +180,7 @@ class NoAttack(Sampled):
         """What the chance must stay below."""
         return self.cost / self.gain
 
-    @cached_property
-    def _rows(self) -> int:
+    def _enough(self) -> int:
         return _fewest(lambda rows: self.gain * chances(np.array([rows]), self.fraction)[0] < self.cost)
 
     def level(self, counts: Counts) -> Levels:

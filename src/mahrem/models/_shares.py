@@ -1,4 +1,4 @@
-"""What several privacy models need: shares within classes, figures per class, checks on bounds."""
+"""What several privacy models need: shares within classes, figures per class."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mahrem import check
 from mahrem.models._counts import Counts
 
 if TYPE_CHECKING:
@@ -67,9 +66,3 @@ def logarithm(table: Floats) -> Floats:
     """Give ``ln(share)``, minus infinity for values the table does not show."""
     with np.errstate(divide="ignore"):
         return np.log(table)
-
-
-def whole_at_least(low: int, **named: object) -> None:
-    """Refuse the one named value unless it is a whole number not below ``low``."""
-    ((name, value),) = named.items()
-    check.at_least(low, **{name: check.whole(**{name: value})})

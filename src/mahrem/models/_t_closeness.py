@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from mahrem import check
-from mahrem.models._counts import Counts, PrivacyModel
+from mahrem.models._counts import Counts, Need, PrivacyModel
 from mahrem.models._earth import equal_distance, hierarchical_distance, ordered_distance
-from mahrem.models._needs import Need
 from mahrem.models._shares import LOOSE, TOLERANCE, by_class, logarithm, spans_of
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -27,9 +28,9 @@ class TableModel(PrivacyModel):
     rising: ClassVar[bool] = False
     monotone: ClassVar[bool] = False
 
+    @abstractmethod
     def figure(self, sizes: Sizes) -> float:
         """Give the figure of the whole table."""
-        raise NotImplementedError
 
     def level(self, counts: Counts) -> Levels:
         """Give the figure of the whole table, the same for every class."""

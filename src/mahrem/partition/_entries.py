@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
+from mahrem import check
 from mahrem.entries import Entries, Entry
+from mahrem.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from mahrem.partition._partition import Partitioner
+    from mahrem.partition.judging import ColumnCosts
+    from mahrem.table import Hierarchy
 
 LARGE = 200_000  # rows up to which mosaic repairs classes under their promises, cell by cell
 
@@ -47,7 +52,7 @@ def _cuts(
 ) -> Method:
     return Method(
         name=name,
-        home=f"mahrem.partition.{home}",
+        home=f"mahrem.partition.cutting.{home}",
         growth="n log n",
         rows_a_second=rows_a_second,
         on_spark=on_spark,
@@ -56,11 +61,13 @@ def _cuts(
 
 
 def _clusters(name: str, home: str, rows_a_second: float) -> Method:
-    return Method(name=name, home=f"mahrem.partition.{home}", growth="n²", rows_a_second=rows_a_second)
+    return Method(
+        name=name, home=f"mahrem.partition.clustering.{home}", growth="n²", rows_a_second=rows_a_second
+    )
 
 
 def _lifts(name: str, home: str, rows_a_second: float) -> Method:
-    home = f"mahrem.partition.{home}"
+    home = f"mahrem.partition.lattice.{home}"
     return Method(name=name, home=home, growth="lattice", rows_a_second=rows_a_second, full_domain=True)
 
 
@@ -75,7 +82,7 @@ METHODS: Entries[Method] = Entries(
         _cuts("u-canon", "_utility_aware:u_canon", 9.5e5),
         Method(
             name="mosaic",
-            home="mahrem.partition._mosaic:Mosaic",
+            home="mahrem.partition.mosaic._mosaic:Mosaic",
             growth="n log n",
             rows_a_second=4.9e5,
             thorough=LARGE,
@@ -85,7 +92,7 @@ METHODS: Entries[Method] = Entries(
         ),
         Method(
             name="local-suppression",
-            home="mahrem.partition._local_suppression:LocalSuppression",
+            home="mahrem.partition.hiding._local_suppression:LocalSuppression",
             growth="n log n",
             rows_a_second=1e6,
             hides=True,
@@ -106,3 +113,55 @@ METHODS: Entries[Method] = Entries(
         _lifts("mingen", "_mingen:MinGen", 1e5),
     ),
 )
+
+
+def build_method(
+    name: str,
+    *,
+    strict: bool = True,
+    seed: int | None = None,
+    categorical: tuple[int, ...] = (),
+    hierarchies: tuple[Hierarchy | None, ...] = (),
+    suppression_limit: float = 0.0,
+    cells: tuple[ColumnCosts, ...] = (),
+    options: Mapping[str, Any] | None = None,
+) -> Partitioner:
+    """Make a method from what a policy says.
+
+    Args:
+        name: One of :data:`METHODS`.
+        strict: Keep equal values together, for methods that cut.
+        seed: For methods that draw.
+        categorical: Columns of the points that are categories without an order, for methods with distances.
+        hierarchies: One for each column of the points or None, for methods that know trees.
+        suppression_limit: Share of the rows that may be suppressed, for methods that do so.
+        cells: What published cells cost in each column, for methods that lower it.
+        options: The method's own settings by name.
+
+    Raises:
+        InvalidParameter: If the method does not exist or has no such setting.
+
+    Example:
+        >>> build_method("mondrian", strict=False)
+        Mondrian(strict=False, cut='median')
+    """
+    factory = METHODS[check.one_of(METHODS, method=name)].load()
+    known = inspect.signature(factory).parameters
+    common = {
+        "strict": strict,
+        "seed": seed,
+        "categorical": categorical,
+        "hierarchies": hierarchies,
+        "suppression_limit": suppression_limit,
+        "cells": cells,
+    }
+    settings = {key: value for key, value in common.items() if key in known}
+    own = dict(options or {})
+    check.unknown_keys(own, tuple(key for key in known if key not in common), where=f"option of {name}")
+    for key, value in own.items():
+        if known[key].annotation in {bool, "bool"} and not isinstance(value, bool):
+            raise InvalidParameter(f"option {key}={value!r} of {name} must be true or false")
+    try:
+        return factory(**settings, **own)
+    except TypeError as error:
+        raise InvalidParameter(f"options of {name}: {error}") from error

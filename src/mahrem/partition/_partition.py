@@ -11,7 +11,7 @@ from mahrem.errors import Infeasible
 from mahrem.types import Floats, Integers, Labels, Mask, Offsets, Points, Rows, Sizes
 
 if TYPE_CHECKING:
-    from mahrem.partition._utility_aware import ManagedRounds
+    from mahrem.partition.cutting import ManagedRounds
 
 
 class Admits(Protocol):

@@ -12,7 +12,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.perturbation._coding import Coding, Rounding
-    from mahrem.perturbation._entries import PERTURBATIONS, Perturbation
+    from mahrem.perturbation._entries import PERTURBATIONS, PerturbationEntry
     from mahrem.perturbation._households import HouseholdSwap
     from mahrem.perturbation._noise import Noise
     from mahrem.perturbation._pram import Pram, invariant_matrix, transition_matrix
@@ -26,7 +26,7 @@ __all__ = [
     "Coding",
     "HouseholdSwap",
     "Noise",
-    "Perturbation",
+    "PerturbationEntry",
     "Pram",
     "RankSwap",
     "Rounding",

@@ -10,7 +10,7 @@ from mahrem.entries import Entries, Entry
 
 
 @dataclass(frozen=True, kw_only=True)
-class Perturbation(Entry):
+class PerturbationEntry(Entry):
     """A way to change values.
 
     Attributes:
@@ -24,13 +24,13 @@ class Perturbation(Entry):
         return cast("Callable[..., Any]", super().load())
 
 
-def _entry(name: str, home: str, takes: Literal["numbers", "words", "rows"]) -> Perturbation:
-    return Perturbation(name=name, home=f"mahrem.perturbation.{home}", takes=takes)
+def _entry(name: str, home: str, takes: Literal["numbers", "words", "rows"]) -> PerturbationEntry:
+    return PerturbationEntry(name=name, home=f"mahrem.perturbation.{home}", takes=takes)
 
 
-PERTURBATIONS: Entries[Perturbation] = Entries(
+PERTURBATIONS: Entries[PerturbationEntry] = Entries(
     "mahrem.perturbations",
-    Perturbation,
+    PerturbationEntry,
     (
         _entry("noise", "_noise:Noise", "numbers"),
         _entry("rank-swap", "_ranks:RankSwap", "numbers"),

@@ -18,17 +18,24 @@ if TYPE_CHECKING:
     from mahrem.pipeline._audit import Audit, audit
     from mahrem.pipeline._compare import compare
     from mahrem.pipeline._comparison import Comparison
-    from mahrem.pipeline._dry_run import DryRun, dry_run
-    from mahrem.pipeline._explorer import ColumnTrial, Explorer, Trial
+    from mahrem.pipeline._dry_run import dry_run
+    from mahrem.pipeline._explorer import Explorer
     from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
     from mahrem.pipeline._inspect import Inspection, column_decisions, inspect
-    from mahrem.pipeline._lattice import GeneralisationLattice, NodeReason, NodeVerdict, lattice
-    from mahrem.pipeline._masked import MaskedRelease, MaskingSettings
-    from mahrem.pipeline._on_spark import ClusterRelease, explain
+    from mahrem.pipeline._lattice import GeneralisationLattice, NodeVerdict, lattice
+    from mahrem.pipeline._masked import MaskedRelease
+    from mahrem.pipeline._masking_keywords import PerturbationKeywords, RiskKeywords, SuppressionKeywords
+    from mahrem.pipeline._masking_settings import (
+        PerturbationSettings,
+        RiskSettings,
+        SuppressionSettings,
+        masking_settings,
+    )
+    from mahrem.pipeline._on_spark import explain
     from mahrem.pipeline._perturb import perturb
     from mahrem.pipeline._portraits import portray
     from mahrem.pipeline._query import query
-    from mahrem.pipeline._release import LocalRelease, Release
+    from mahrem.pipeline._release import Release
     from mahrem.pipeline._report import redraw
     from mahrem.pipeline._risk import SurveyRisk, risk
     from mahrem.pipeline._suppress import suppress
@@ -37,33 +44,30 @@ if TYPE_CHECKING:
     from mahrem.pipeline._synthetic_run import SyntheticRelease
     from mahrem.pipeline._train import train
     from mahrem.pipeline._trained import TrainedModel, load_model
-    from mahrem.release.decisions import ReadingSettings
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "Anonymizer",
     "Audit",
-    "ClusterRelease",
-    "ColumnTrial",
     "Comparison",
-    "DryRun",
     "Explorer",
     "GeneralisationLattice",
     "Inspection",
-    "LocalRelease",
     "MaskedRelease",
-    "MaskingSettings",
-    "NodeReason",
     "NodeVerdict",
-    "ReadingSettings",
+    "PerturbationKeywords",
+    "PerturbationSettings",
     "RedTeam",
     "Release",
+    "RiskKeywords",
+    "RiskSettings",
+    "SuppressionKeywords",
+    "SuppressionSettings",
     "SurveyRisk",
     "Sweep",
     "SyntheticRelease",
     "TrainedModel",
-    "Trial",
     "anonymize",
     "apply",
     "attack",
@@ -80,6 +84,7 @@ __all__ = [
     "lattice",
     "load_model",
     "make_hierarchy",
+    "masking_settings",
     "perturb",
     "portray",
     "query",

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from mahrem.drafts import ORIGINAL, Draft, LearningMeasure, Prepared, draft, prepare
+from mahrem.drafts import ORIGINAL, Draft, LearningMeasure, Prepared, draft, prepare, utility_of
 from mahrem.errors import Infeasible, InvalidParameter, in_our_words
-from mahrem.metrics import METRICS, average_risk, guess_within_classes, highest_risk, measure
+from mahrem.metrics import METRICS, average_risk, guess_within_classes, highest_risk
 from mahrem.models import KAnonymity
 from mahrem.partition import Admission, build_method
 from mahrem.pipeline._comparison import Comparison
@@ -151,19 +151,8 @@ class _CaseRunner:
             }
         seconds = time.perf_counter() - began
         verdict = candidate_verdict(candidate)
-        people = verdict.people  # rows, or people where k counts them
         hidden = verdict.least_hidden
-        utility, _ = measure(
-            candidate.sizes,
-            candidate.cells,
-            k=policy.k or 1,
-            rows=self.prepared.rows,
-            suppressed=verdict.suppressed,
-            published_classes=len(verdict.sizes),
-            people=people,
-            weights=policy.weights or None,
-            hierarchies=candidate.trees,
-        )
+        utility, _ = utility_of(candidate, verdict)
         risk = {
             "highest_risk": highest_risk(hidden),
             "average_risk": average_risk(hidden),

@@ -11,9 +11,8 @@ import numpy as np
 import polars as pl
 
 from mahrem.disclosed import NONE, Count, Figure, of_crowd, published
-from mahrem.drafts import Draft, Prepared, draft, prepare, promise_anew, risk_of
+from mahrem.drafts import Draft, Prepared, draft, prepare, promise_anew, risk_of, utility_of
 from mahrem.errors import InvalidParameter, in_our_words
-from mahrem.metrics import measure
 from mahrem.partition import METHODS
 from mahrem.pipeline._compare import candidate_verdict
 from mahrem.pipeline._summary import floor_of
@@ -210,18 +209,8 @@ class Explorer:
         return prepared
 
     def _trial(self, candidate: Draft, verdict: Verdict, rows: int) -> Trial:
-        policy, prepared = candidate.policy, candidate.prepared
-        utility, by_column = measure(
-            candidate.sizes,
-            candidate.cells,
-            k=policy.k or 1,
-            rows=prepared.rows,
-            suppressed=verdict.suppressed,
-            published_classes=len(verdict.sizes),
-            people=verdict.people,
-            weights=policy.weights or None,
-            hierarchies=candidate.trees,
-        )
+        policy = candidate.policy
+        utility, by_column = utility_of(candidate, verdict)
         risk = risk_of(verdict.least_hidden)
         frame, floor = self._source(rows)[0], floor_of(policy)
         people = None if policy.subject is None else frame[policy.subject]

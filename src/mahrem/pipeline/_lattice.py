@@ -20,7 +20,8 @@ from mahrem.drafts import node_search, prepare
 from mahrem.errors import Infeasible, InvalidParameter, in_our_words
 from mahrem.files import write_whole
 from mahrem.models import Counts, Promise
-from mahrem.partition import METHODS, Flash, FullDomain, Search
+from mahrem.partition import METHODS, Flash
+from mahrem.partition.lattice import FullDomain, Search
 from mahrem.release import decided
 from mahrem.release.decisions import GivenPolicy, policy_from, reading_of
 from mahrem.table import open_source
@@ -247,7 +248,7 @@ class GeneralisationLattice:
             nobody = np.zeros(0, np.int64)
             return ~promise.model.holds(Counts(sizes, nobody, nobody, nobody, np.zeros(0)))
         from mahrem.drafts import admission
-        from mahrem.partition import admitted_classes
+        from mahrem.partition.judging import admitted_classes
 
         judge = admission(self._prepared, (promise,))
         return ~admitted_classes(labels, np.ones(len(sizes), np.bool_), judge)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import polars as pl
 import tomli_w
@@ -14,6 +14,7 @@ import tomli_w
 from mahrem import check
 from mahrem.disclosed import unmarked
 from mahrem.errors import GuaranteeBroken
+from mahrem.pipeline._masking_settings import masking_settings
 from mahrem.pipeline._publish import read_back
 from mahrem.release import refuse_giving_away
 from mahrem.release.decisions import Policy, reading_of, roles_of
@@ -21,33 +22,6 @@ from mahrem.release.folders import record_run, staged_release
 from mahrem.report import to_json
 from mahrem.table import FORMATS, exported_names, open_source, write_table
 from mahrem.table.cells import restore_cells, text_where_needed
-
-READING = ("null", "delimiter", "encoding", "decimal", "header", "names", "skip_rows", "query", "table")
-ROLES = ("quasi", "sensitive", "identifier", "insensitive", "rest", "accept", "region")
-TAKEN = (*ROLES, *READING, "weights", "format")
-
-
-class MaskingSettings(TypedDict, total=False):
-    """Roles of columns, how a source is read, what columns are worth: names of a release's settings."""
-
-    quasi: Any
-    sensitive: Any
-    identifier: Any
-    insensitive: Any
-    rest: Any
-    accept: Any
-    region: Any
-    weights: Any
-    format: Any
-    null: Any
-    delimiter: Any
-    encoding: Any
-    decimal: Any
-    header: Any
-    names: Any
-    skip_rows: Any
-    query: Any
-    table: Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +50,7 @@ class MaskedRelease:
 
 def open_masked(source: object, settings: Mapping[str, Any], *, to_publish: bool = True) -> MaskedSource:
     """Read a table and the roles of its columns; what is to be published passes the gate."""
-    check.unknown_keys(settings, TAKEN, where="setting")
+    check.unknown_keys(settings, tuple(masking_settings()), where="setting")
     policy = Policy.of(settings)
     opened = open_source(source, reading_of(policy))
     left_out = roles_of(opened.columns, policy)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -22,11 +22,16 @@ from mahrem.metrics import (
     slope_change,
 )
 from mahrem.perturbation import PERTURBATIONS
-from mahrem.pipeline._masked import MaskedRelease, MaskedSource, MaskingSettings, open_masked, publish_masked
+from mahrem.pipeline._masked import MaskedRelease, MaskedSource, open_masked, publish_masked
+from mahrem.pipeline._masking_settings import PerturbationSettings
 from mahrem.pipeline._perturbed_steps import PerturbationStep, numbers_of
 from mahrem.release import refuse_giving_away
+from mahrem.settings import split_settings
 from mahrem.table.cells import as_text
 from mahrem.words import Note
+
+if TYPE_CHECKING:
+    from mahrem.pipeline._masking_keywords import PerturbationKeywords
 
 CROWD = 100  # rows below which nothing is said about how far values moved
 
@@ -35,23 +40,21 @@ CROWD = 100  # rows below which nothing is said about how far values moved
 def perturb(
     source: object,
     *,
-    steps: Mapping[str, Any] | Sequence[str],
-    seed: int | None = None,
     output: str | Path | None = None,
     force: bool = False,
-    **settings: Unpack[MaskingSettings],
+    **settings: Unpack[PerturbationKeywords],
 ) -> MaskedRelease:
     """Change values by chance. Nothing is promised about k: what is given away is measured instead.
 
     Args:
         source: A frame, a file or a database.
-        steps: What is done to which columns, in this order: ``{"income,tax": "noise:share=0.2"}``, a mapping
-            with its ``method`` instead of the text, or texts ``"income=rank-swap:percent=10"``. The methods
-            are noise, rank-swap, shuffle, coding, rounding, pram and household-swap.
-        seed: For experiments alone: whoever knows it can undo what was done. Never told.
         output: Write a release folder there; without it the table is only checked in memory.
         force: Replace an earlier release under ``output``.
-        **settings: Roles of columns, how the source is read, ``format``.
+        **settings: Every name of :class:`~mahrem.pipeline.PerturbationKeywords`. ``steps``: what is done to
+            which columns, in this order: ``{"income,tax": "noise:share=0.2"}``, a mapping with its ``method``
+            instead of the text, or texts ``"income=rank-swap:percent=10"``; the methods are
+            :data:`~mahrem.perturbation.PERTURBATIONS`. ``seed``: for experiments alone, whoever knows it can
+            undo what was done; never told. Further roles of columns, how the source is read, ``format``.
 
     Guarantees:
         - Columns that no step names are published as they were; rows are as many.
@@ -65,10 +68,9 @@ def perturb(
         >>> changed.report["promises_k"]
         False
     """
-    made = _steps(steps)
-    if seed is not None:
-        check.whole(seed=seed)
-    opened = open_masked(source, settings, to_publish=False)
+    asked, rest = split_settings(PerturbationSettings, settings)
+    made, seed = _steps(asked), asked.seed
+    opened = open_masked(source, rest, to_publish=False)
     named = [name for step in made for name in step.columns]
     check.columns_exist(named, opened.table.columns)
     if opened.policy.weights:
@@ -106,17 +108,10 @@ def perturb(
     return publish_masked(table, report, opened, output=output, force=force, verified=verified)
 
 
-def _steps(given: Mapping[str, Any] | Sequence[str]) -> list[PerturbationStep]:
-    if isinstance(given, Mapping):
-        pairs = list(given.items())
-    else:
-        parts = [text.partition("=") for text in given]
-        if any(not sign for _, sign, _ in parts):
-            raise InvalidParameter("steps are COLUMNS=METHOD, such as 'income=noise:share=0.2'")
-        pairs = [(columns, said) for columns, _, said in parts]
-    if not pairs:
+def _steps(settings: PerturbationSettings) -> list[PerturbationStep]:
+    if not settings.steps:
         raise InvalidParameter("steps=() must say what to change, such as {'income': 'noise'}")
-    return [PerturbationStep.of(columns, said) for columns, said in pairs]
+    return [PerturbationStep.of(columns, said) for columns, said in settings.steps]
 
 
 def _measures(opened: MaskedSource, table: pl.DataFrame, made: Sequence[PerturbationStep]) -> dict[str, Any]:

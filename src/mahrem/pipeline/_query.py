@@ -36,7 +36,7 @@ def query(
         epsilon: What the answer may cost.
         plan: Only say how far off the answer would be and whether it fits; nothing is spent.
         **settings: How it is answered, every name of :class:`~mahrem.dp.queries.QueryKeywords`; how the
-            source is read, every name of :class:`~mahrem.pipeline.ReadingSettings`.
+            source is read, every name of :class:`~mahrem.release.decisions.ReadingSettings`.
 
     Guarantees:
         - ``(epsilon, delta)``-DP under the ledger's relation and unit of privacy.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
@@ -22,9 +22,12 @@ from mahrem.release import RECIPE, in_parallel
 from mahrem.release.decisions import Policy
 from mahrem.release.folders import record_run, remember_people, sha256_of, staged_release
 from mahrem.report import Report, promises_table, to_json
-from mahrem.table import Hierarchy, Leaves
+from mahrem.table import Leaves
 from mahrem.verify import Verdict
 from mahrem.words import Note, Progress, in_silence
+
+if TYPE_CHECKING:
+    from mahrem.table import Hierarchy
 
 
 @dataclass(frozen=True, kw_only=True)

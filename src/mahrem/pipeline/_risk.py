@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -20,9 +20,14 @@ from mahrem.metrics import (
     model_risk,
     suda,
 )
-from mahrem.pipeline._masked import MaskingSettings, open_masked
+from mahrem.pipeline._masked import open_masked
+from mahrem.pipeline._masking_settings import RiskSettings
+from mahrem.settings import split_settings
 from mahrem.table.cells import as_text, numbers_of_text
 from mahrem.types import Floats
+
+if TYPE_CHECKING:
+    from mahrem.pipeline._masking_keywords import RiskKeywords
 
 _SUDA_SECONDS = 60.0
 _THRESHOLD = 0.05
@@ -94,24 +99,16 @@ class SurveyRisk:
 
 
 @in_our_words
-def risk(
-    source: object,
-    *,
-    weight: str | None = None,
-    household: str | None = None,
-    fraction: float | None = None,
-    largest: int | None = None,
-    **settings: Unpack[MaskingSettings],
-) -> SurveyRisk:
+def risk(source: object, **settings: Unpack[RiskKeywords]) -> SurveyRisk:
     """Measure how well people in a table could be found by its quasi-identifiers.
 
     Args:
         source: A frame, a file or a database.
-        weight: The column of sampling weights: how many people each record stands for.
-        household: The column that names households.
-        fraction: Share of the population that is in the table; with weights it follows from them.
-        largest: The largest sets of columns in which special uniques are looked for; all if None.
-        **settings: ``quasi`` and how the source is read. Other columns are not looked at.
+        **settings: Every name of :class:`~mahrem.pipeline.RiskKeywords`. ``weight``: the column of sampling
+            weights, how many people each record stands for. ``household``: the column that names households.
+            ``fraction``: share of the population that is in the table; with weights it follows from them.
+            ``largest``: the largest sets of columns in which special uniques are looked for; all if None.
+            Further ``quasi`` and how the source is read; other columns are not looked at.
 
     Example:
         >>> import polars as pl
@@ -120,12 +117,14 @@ def risk(
         >>> round(found.individual.expected, 4)
         0.2114
     """
-    if not settings.get("quasi"):
+    asked, rest = split_settings(RiskSettings, settings)
+    weight, household = asked.weight, asked.household
+    if not rest.get("quasi"):
         raise InvalidParameter(f"quasi=() must name what somebody may know: {spelled('quasi', ['A', 'B'])}")
     for name in ("sensitive", "identifier", "insensitive", "rest", "accept", "weights", "format"):
-        if settings.get(name):
+        if rest.get(name):
             raise InvalidParameter(f"{name} says nothing about risk; leave it out")
-    opened = open_masked(source, {**settings, "rest": "insensitive"}, to_publish=False)
+    opened = open_masked(source, {**rest, "rest": "insensitive"}, to_publish=False)
     table, quasi = opened.table, opened.policy.quasi
     named = [name for name in (weight, household) if name is not None]
     check.columns_exist(named, table.columns)
@@ -136,9 +135,9 @@ def risk(
     codes = np.column_stack([_codes(table[name]) for name in quasi])
     weights = None if weight is None else _numbers(table[weight])
     own = individual_risk(codes, weights)
-    share = _share(fraction, weights, table.height)
+    share = _share(asked.fraction, weights, table.height)
     houses = None if household is None else _codes(table[household])
-    scored = suda(codes, fraction=share or 0.01, most=largest, seconds=_SUDA_SECONDS)
+    scored = suda(codes, fraction=share or 0.01, most=asked.largest, seconds=_SUDA_SECONDS)
     return SurveyRisk(
         columns=tuple(quasi),
         individual=own,

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from mahrem.disclosed import Count, Figure, Why, of_crowd, published
-from mahrem.drafts import (
-    Crowd,
-    Draft,
-    crowd_of,
-    doubts_of,
-    is_shifted,
-    risk_before,
-    risk_of,
-    singling_columns,
-)
-from mahrem.metrics import highest_risk, measure
+from mahrem.drafts import Draft, doubts_of, risk_of, utility_of
+from mahrem.metrics import highest_risk
 from mahrem.models import Outcome
 from mahrem.partition import Levels
-from mahrem.recode import Nodes
 from mahrem.release.decisions import Policy
 from mahrem.report import (
     Report,
@@ -35,7 +25,6 @@ from mahrem.report import (
     ReportRisk,
     ReportTeam,
     class_size_bins,
-    distribution,
     stamp,
     verdict_of,
     warnings_of,
@@ -44,6 +33,10 @@ from mahrem.table import Column, Missing, Role, exported_names
 from mahrem.types import Sizes
 from mahrem.verify import Verdict, people_per_class, published_classes
 from mahrem.words import Note
+
+if TYPE_CHECKING:
+    from mahrem.drafts import Crowd
+
 
 SMALLEST_SHOWN = 3  # a report never shows a count below this, whatever k is
 
@@ -148,8 +141,7 @@ def report_column(
     known = ReportColumn(role=str(column.role), kind=str(column.kind))
     if figures is None:
         return known
-    level = recoding.level if isinstance(recoding, Nodes) else None
-    shown = published({"level": level, **figures})
+    shown = published({"level": getattr(recoding, "level", None), **figures})
     return replace(known, recoding=type(recoding).__name__.lower(), **shown)
 
 
@@ -172,19 +164,9 @@ def summarise(
 ) -> Report:
     """Build the report of a draft; ``pictures`` adds what came before, the red team and relations."""
     policy, prepared = draft.policy, draft.prepared
-    utility, per_column = measure(
-        draft.sizes,
-        draft.cells,
-        k=policy.k or 1,
-        rows=prepared.rows,
-        suppressed=verdict.suppressed,
-        published_classes=len(verdict.sizes),
-        people=verdict.people,  # k counts people where told so
-        weights=policy.weights or None,
-        hierarchies=draft.trees,
-    )
+    utility, per_column = utility_of(draft, verdict)
     floor = floor_of(policy)
-    crowd = crowd_of(draft) if pictures else None
+    crowd = _crowd_of(draft) if pictures else None
     facts = ReleaseFacts(
         policy=policy,
         outcomes=verdict.outcomes,
@@ -221,6 +203,12 @@ def summarise(
     return build_report(facts, seconds=seconds)
 
 
+def _crowd_of(draft: Draft) -> Crowd:
+    from mahrem.drafts import crowd_of  # only pages compare with what came before
+
+    return crowd_of(draft)
+
+
 def _column(
     draft: Draft, name: str, figures: Mapping[str, float] | None, crowd: Crowd | None, floor: int
 ) -> ReportColumn:
@@ -229,6 +217,9 @@ def _column(
     column = report_column(prepared.columns.get(name), figures, draft.recodings.get(name), named=named)
     if figures is None or crowd is None or name in crowd.coarse:
         return column
+    from mahrem.drafts import is_shifted
+    from mahrem.report import distribution
+
     axis = next(axis for axis in crowd.axes if axis.name == name)
     labels, bands = draft.partition.labels[crowd.rows], is_shifted(draft.recodings.get(name))
     counts = distribution(axis, labels, draft.cells[name], floor=floor, bands=bands)
@@ -249,6 +240,8 @@ def _risk(draft: Draft, verdict: Verdict, crowd: Crowd | None, floor: int) -> Re
             risk = replace(risk, highest=Figure(highest_risk(verdict.trajectories), Why.PUBLISHED))
     if crowd is None:
         return risk
+    from mahrem.drafts import risk_before, singling_columns
+
     return replace(
         risk,
         before=risk_before(_sizes_before(draft, crowd), floor),

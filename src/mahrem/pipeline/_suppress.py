@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from mahrem import check
 from mahrem.disclosed import published
 from mahrem.errors import GuaranteeBroken, InvalidParameter, in_our_words, spelled
-from mahrem.partition import KeySet, hide_for_sets
-from mahrem.pipeline._masked import MaskedRelease, MaskedSource, MaskingSettings, open_masked, publish_masked
+from mahrem.partition.hiding import KeySet, hide_for_sets
+from mahrem.pipeline._masked import MaskedRelease, MaskedSource, open_masked, publish_masked
+from mahrem.pipeline._masking_settings import SuppressionSettings
+from mahrem.settings import split_settings
 from mahrem.table.cells import as_text, write_labels
 from mahrem.types import Mask
 from mahrem.verify import SUPPRESSED, matching_rows, published_classes
 from mahrem.words import Note, warn_of
 
-Reading = Literal["exact", "match"]
+if TYPE_CHECKING:
+    from mahrem.pipeline._masking_keywords import SuppressionKeywords
+
 _METHOD = "local-suppression"
 
 
@@ -29,26 +32,22 @@ _METHOD = "local-suppression"
 def suppress(
     source: object,
     *,
-    k: int | None = None,
-    sets: Mapping[str, int] | Sequence[str] = (),
-    reading: Reading = "exact",
     output: str | Path | None = None,
     force: bool = False,
-    **settings: Unpack[MaskingSettings],
+    **settings: Unpack[SuppressionKeywords],
 ) -> MaskedRelease:
     """Hide as few cells of the quasi-identifiers as can be found, so that no combination is too rare.
 
     Args:
         source: A frame, a file or a database.
-        k: How many rows must be alike in all quasi-identifiers; without it only the sets count.
-        sets: Columns that somebody may know together, ``"age,sex": 5``; a list of texts ``"age,sex=5"`` too.
-            All of them hold together.
-        reading: What a hidden cell is taken for. ``exact``: a value of its own; k then holds as for every
-            release. ``match``: equal to every value, as sdcMicro counts; fewer cells are hidden, and somebody
-            who knows all columns of a person may still find them.
         output: Write a release folder there; without it the table is only checked in memory.
         force: Replace an earlier release under ``output``.
-        **settings: Roles of columns, how the source is read, ``weights`` (columns worth more are hidden
+        **settings: Every name of :class:`~mahrem.pipeline.SuppressionKeywords`. ``k``: rows that must be
+            alike in all quasi-identifiers. ``sets``: columns that somebody may know together, and their k;
+            all of them hold together. ``reading``, what a hidden cell is taken for: ``exact``, a value of its
+            own (k then holds as for every release), or ``match``, equal to every value, as sdcMicro counts:
+            fewer cells are hidden, and somebody who knows all columns of a person may still find them.
+            Further roles of columns, how the source is read, ``weights`` (columns worth more are hidden
             later), ``format``.
 
     Guarantees:
@@ -63,16 +62,15 @@ def suppress(
         >>> hidden.table["age"].to_list()
         ['20', '20', '*', '*']
     """
-    check.one_of(("exact", "match"), reading=reading)
-    opened = open_masked(source, settings)
-    if k is not None and reading == "exact":
-        opened = replace(
-            opened, policy=replace(opened.policy, k=k, method=_METHOD)
-        )  # what an audit will ask for
+    asked_for, rest = split_settings(SuppressionSettings, settings)
+    k, reading = asked_for.k, asked_for.reading
+    opened = open_masked(source, rest)
+    if k is not None and reading == "exact":  # what an audit will ask for
+        opened = replace(opened, policy=replace(opened.policy, k=k, method=_METHOD))
     quasi = opened.policy.quasi
     if not quasi:
         raise InvalidParameter(f"quasi=() must name the columns to hide cells of: {spelled('quasi', ['A'])}")
-    asked = _key_sets(k, sets, quasi)
+    asked = _key_sets(asked_for, quasi)
     codes = np.column_stack([_codes(opened.table[name]) for name in quasi])
     prices = np.array([opened.policy.weights.get(name, 1.0) for name in quasi])
     hidden = hide_for_sets(codes, asked, prices, matching=reading == "match")
@@ -91,31 +89,16 @@ def suppress(
     return publish_masked(table, report, opened, output=output, force=force, verified=verified)
 
 
-def _key_sets(k: int | None, sets: Mapping[str, int] | Sequence[str], quasi: Sequence[str]) -> list[KeySet]:
-    named: list[tuple[tuple[str, ...], int]] = []
-    if k is not None:
-        check.at_least(1, k=check.whole(k=k))
-        named.append((tuple(quasi), k))
-    given = sets.items() if isinstance(sets, Mapping) else (_split(text) for text in sets)
-    for columns, count in given:
-        names = tuple(dict.fromkeys(name.strip() for name in str(columns).split(",") if name.strip()))
-        if not names:
-            raise InvalidParameter("sets: a key set must name at least one column, such as 'age,sex=5'")
+def _key_sets(settings: SuppressionSettings, quasi: Sequence[str]) -> list[KeySet]:
+    named = [] if settings.k is None else [(tuple(quasi), settings.k)]
+    for names, count in settings.sets:
         missing = [name for name in names if name not in quasi]
         if missing:
             raise InvalidParameter(f"sets: column={missing[0]!r} must be a quasi-identifier")
-        check.at_least(1, sets=check.whole(sets=count))
-        named.append((names, int(count)))
+        named.append((names, count))
     if not named:
         raise InvalidParameter("say k, or key sets with their k: sets={'age,sex': 5}")
     return [KeySet(tuple(list(quasi).index(name) for name in names), count) for names, count in named]
-
-
-def _split(text: str) -> tuple[str, int]:
-    names, sign, count = text.rpartition("=")
-    if not sign or not count.strip().isdigit():
-        raise InvalidParameter(f"sets={text!r} must be columns and their k, such as 'age,sex=5'")
-    return names, int(count)
 
 
 def _codes(series: pl.Series) -> NDArray[np.int32]:
@@ -143,7 +126,7 @@ def _least(shown: pl.DataFrame, asked: Sequence[KeySet], quasi: Sequence[str]) -
 
 
 def _report(
-    opened: MaskedSource, table: pl.DataFrame, asked: Sequence[KeySet], reading: Reading
+    opened: MaskedSource, table: pl.DataFrame, asked: Sequence[KeySet], reading: str
 ) -> dict[str, Any]:
     quasi = opened.policy.quasi
     cells = {name: int((table[name] == SUPPRESSED).sum()) for name in quasi}

@@ -11,7 +11,7 @@ from mahrem import check
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.partition import METHODS, suits_size
 from mahrem.readers import column, number, texts, whole
-from mahrem.settings import read_settings, setting, settings_of
+from mahrem.settings import setting, split_settings
 from mahrem.typed import listed, sizes
 
 if TYPE_CHECKING:
@@ -82,11 +82,9 @@ class Sweep:
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> tuple[Sweep, dict[str, Any]]:
         """Take what is a sweep's out of settings; gives the rest too. One ``method`` is a sweep of one."""
-        own = {name: settings[name] for name in settings_of(cls) if name in settings}
-        rest = {name: value for name, value in settings.items() if name not in own}
-        if own.get("methods") is None and rest.get("method"):
-            own["methods"] = [rest["method"]]
-        return cls(**read_settings(settings_of(cls), own)), rest
+        if settings.get("methods") is None and settings.get("method"):
+            settings = {**settings, "methods": [settings["method"]]}
+        return split_settings(cls, settings)
 
     def methods_for(self, rows: int) -> tuple[list[str], dict[str, str]]:
         """Give the methods to run, the quick ones first, and those left out with the reason."""

@@ -56,7 +56,7 @@ def synthesize(
         progress: Called with the name of each stage as it begins.
         **settings: How to make the table, every name of
             :class:`~mahrem.learning.synthesis.SynthesisKeywords`; how the source is read, every name of
-            :class:`~mahrem.pipeline.ReadingSettings`.
+            :class:`~mahrem.release.decisions.ReadingSettings`.
 
     Guarantees:
         - ``(epsilon, delta)``-DP under the ledger's relation and unit; the spend is on disk before a value is

@@ -55,7 +55,7 @@ def train(
         plan: Only say what would be done, what it costs and whether it fits; nothing is read or spent.
         progress: Called with a sentence now and then.
         **settings: How to learn, every name of :class:`~mahrem.learning.training.TrainingKeywords`; how the
-            source is read, every name of :class:`~mahrem.pipeline.ReadingSettings`.
+            source is read, every name of :class:`~mahrem.release.decisions.ReadingSettings`.
 
     Guarantees:
         - ``(epsilon, delta)``-DP under the ledger's relation and unit of privacy; measuring costs extra.

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         prefix_cells,
     )
     from mahrem.recode._centroids import Centroids
-    from mahrem.recode._default import default_recoding
     from mahrem.recode._heaps import heaped
     from mahrem.recode._intervals import Intervals
     from mahrem.recode._kept import Kept
@@ -30,8 +29,15 @@ if TYPE_CHECKING:
     from mahrem.recode._number_grid import dividing_step
     from mahrem.recode._open_ended import OpenEnded
     from mahrem.recode._prefixes import Prefixes
-    from mahrem.recode._recoding import Recoding, first_cells, with_more
-    from mahrem.recode._render import Form, render, shown_names
+    from mahrem.recode._recoding import (
+        Form,
+        Recoding,
+        default_recoding,
+        first_cells,
+        render,
+        shown_names,
+        with_more,
+    )
     from mahrem.recode._sets import Sets
     from mahrem.recode._whole import Whole
 else:

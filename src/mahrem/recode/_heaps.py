@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from mahrem.recode._moment_grid import moment_step, snap_moments
 from mahrem.recode._number_grid import number_grid
 from mahrem.table import Axis, Moments, Numbers
 from mahrem.types import Floats, Sizes
@@ -43,6 +42,8 @@ def heaped(axis: Axis) -> bool:
             on = float((np.abs(lines - np.rint(lines)) <= _ROUNDED + _ULPS * np.abs(lines)).mean())
             chance = min((1.0 if domain.whole else _resolution(known)) / step, 1.0)
         case Moments() as domain:
+            from mahrem.recode._moment_grid import moment_step, snap_moments
+
             word = moment_step(domain)
             if word in {"day", "minute"}:
                 return False

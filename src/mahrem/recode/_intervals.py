@@ -10,7 +10,6 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.recode._moment_grid import moment_step, snap_moments
 from mahrem.recode._number_grid import lines_around, number_grid
 from mahrem.recode._recoding import class_ends
 from mahrem.table import Axis, Cells, Moments, Numbers
@@ -93,6 +92,8 @@ class Intervals:
         first, last = domain.typed(pl.Series("low", low)), domain.typed(pl.Series("high", high))
         if self.bounds == "exact" or len(first) == 0:  # nobody knows whether no value is a day or a moment
             return first, last
+        from mahrem.recode._moment_grid import moment_step, snap_moments
+
         return snap_moments(first, last, moment_step(domain, self.step), shifted=self.shifted)
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -15,8 +15,11 @@ from mahrem.entries import own_version
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.release.decisions import Policy
 from mahrem.release.folders import check_hashes, is_release, named_folder
-from mahrem.table import Hierarchy, Kind
+from mahrem.table import Kind
 from mahrem.types import Integers
+
+if TYPE_CHECKING:
+    from mahrem.table import Hierarchy
 
 RECIPE = "release.recipe"
 BY_RECIPE = "recipe"  # the method a release names that was made with one
@@ -101,6 +104,8 @@ def _from(content: Mapping[str, Any]) -> Recipe:
     quasi = tuple(Policy.of(content["policy"]).quasi)
     if set(quasi) != set(cells):
         raise KeyError("cells")
+    from mahrem.table import Hierarchy
+
     classes = content["classes"]
     if classes is not None:
         classes = np.array(classes, np.int64).reshape(len(classes), len(cells))

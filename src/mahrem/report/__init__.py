@@ -13,7 +13,8 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.report._accuracy import accuracy_svg, correlation_sentences
     from mahrem.report._advice import comparison_advice, frontier_advice
-    from mahrem.report._distributions import class_size_bins, distribution, rounded, shared_out
+    from mahrem.report._class_sizes import class_size_bins
+    from mahrem.report._distributions import distribution, rounded, shared_out
     from mahrem.report._federation import federation_page
     from mahrem.report._frontier import frontier_page, frontier_svg
     from mahrem.report._gain import gain_svg

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from mahrem.report._chart import INK, LINE, QUIET, Drawing, text_width
+from mahrem.report._chart import INK, LINE, QUIET, Drawing, Lettering, text_width
 from mahrem.report._scales import Scale, decimals
 
 if TYPE_CHECKING:
@@ -81,12 +81,14 @@ class Plot:
             if line:
                 drawing.line([(tick.at, foot), (tick.at, foot + 4)], QUIET)
             if turned:
-                drawing.text(tick.at + 3, foot + 10, tick.words, anchor="end", angle=-45, size=_SIZE)
+                drawing.text(
+                    tick.at + 3, foot + 10, tick.words, Lettering(anchor="end", angle=-45, size=_SIZE)
+                )
             else:
-                drawing.text(tick.at, foot + 12, tick.words, anchor="middle", size=_SIZE)
+                drawing.text(tick.at, foot + 12, tick.words, Lettering(anchor="middle", size=_SIZE))
         if title:
             under = max(drawing.bottom, foot) + 10
-            drawing.text(self.width / 2, under, title, anchor="middle", size=_SIZE)
+            drawing.text(self.width / 2, under, title, Lettering(anchor="middle", size=_SIZE))
 
     def beside(
         self, ticks: Sequence[Tick], *, title: str = "", grid: bool = False, line: bool = False
@@ -100,15 +102,17 @@ class Plot:
         for tick in _apart(ticks, 1.2 * _SIZE):
             if line:
                 drawing.line([(-4, tick.at), (0, tick.at)], QUIET)
-            drawing.text(-7 if line else -5, tick.at, tick.words, anchor="end", size=_SIZE)
+            drawing.text(-7 if line else -5, tick.at, tick.words, Lettering(anchor="end", size=_SIZE))
         if title:
             left = min(drawing.left, 0) - 11
-            drawing.text(left, self.height / 2, title, anchor="middle", angle=-90, size=_SIZE)
+            drawing.text(left, self.height / 2, title, Lettering(anchor="middle", angle=-90, size=_SIZE))
 
     def names(self, ticks: Sequence[Tick], *, limit: float, size: float = _SIZE) -> None:
         """Write names on the left; long ones are cut at ``limit`` pixels."""
         for tick in ticks:
-            self.drawing.text(-6, tick.at, tick.words, anchor="end", size=size, colour=INK, limit=limit)
+            self.drawing.text(
+                -6, tick.at, tick.words, Lettering(anchor="end", size=size, colour=INK), limit=limit
+            )
 
     def heading(self, words: str) -> None:
         """Write what a panel shows above it, from its left end on."""
@@ -116,7 +120,7 @@ class Plot:
         room = max(self.drawing.right, self.width) - left
         # The same height for panels side by side, unless something rises above its plot.
         top = min(-16, self.drawing.top - 8)
-        self.drawing.text(left, top, words, size=12, colour=INK, bold=True, limit=room)
+        self.drawing.text(left, top, words, Lettering(size=12, colour=INK, bold=True), limit=room)
 
 
 def _apart(ticks: Sequence[Tick], room: float) -> list[Tick]:
@@ -148,5 +152,5 @@ def draw_legend(drawing: Drawing, entries: Sequence[tuple[str, str]], *, round_m
             drawing.dot(x + 5, y, 4.5, colour)
         else:
             drawing.bar((x, y - 5), (x + 10, y + 5), colour)
-        drawing.text(x + 14, y, name, colour=INK, size=_SIZE)
+        drawing.text(x + 14, y, name, Lettering(colour=INK, size=_SIZE))
         x += wide + 14

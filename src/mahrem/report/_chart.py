@@ -10,6 +10,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
@@ -78,6 +79,25 @@ def _pixel(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
+@dataclass(frozen=True)
+class Lettering:
+    """How a text is written.
+
+    Attributes:
+        anchor: Which part of it stands at its place.
+        size: In pixels.
+        colour: Of its letters.
+        angle: Degrees by which it is turned around its anchor.
+        bold: Heavier letters.
+    """
+
+    anchor: Anchor = "start"
+    size: float = 11
+    colour: str = QUIET
+    angle: float = 0
+    bold: bool = False
+
+
 class Drawing:
     """Marks in pixels, to the right and downwards, and the box that holds them all.
 
@@ -143,15 +163,13 @@ class Drawing:
         x: float,
         y: float,
         words: str,
+        style: Lettering | None = None,
         *,
-        anchor: Anchor = "start",
-        size: float = 11,
-        colour: str = QUIET,
         limit: float = math.inf,
-        angle: float = 0,
-        bold: bool = False,
     ) -> None:
-        """Write a text; ``y`` is its middle, ``angle`` turns it around its anchor, ``limit`` cuts it."""
+        """Write a text; ``y`` is its middle, ``limit`` cuts it."""
+        style = style or Lettering()
+        anchor, size, angle, bold = style.anchor, style.size, style.angle, style.bold
         shown = shorten(_clean(words), limit, size)
         wide = text_width(shown, size) * (_BOLD if bold else 1)
         begin = {"start": 0.0, "middle": -wide / 2, "end": -wide}[anchor]
@@ -164,12 +182,12 @@ class Drawing:
         ]
         if not shown or not self._hold(*corners):
             return
-        style = f' text-anchor="{anchor}"' if anchor != "start" else ""
-        style += ' font-weight="bold"' if bold else ""
-        style += f' transform="rotate({_pixel(angle)} {_pixel(x)} {_pixel(y)})"' if angle else ""
+        drawn = f' text-anchor="{anchor}"' if anchor != "start" else ""
+        drawn += ' font-weight="bold"' if bold else ""
+        drawn += f' transform="rotate({_pixel(angle)} {_pixel(x)} {_pixel(y)})"' if angle else ""
         self.parts.append(
             f'<text x="{_pixel(x)}" y="{_pixel(y + 0.36 * size)}" font-size="{_pixel(size)}" '
-            f'fill="{colour}"{style}>{html.escape(shown)}</text>'
+            f'fill="{style.colour}"{drawn}>{html.escape(shown)}</text>'
         )
 
     def put(self, other: Drawing, x: float, y: float) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from mahrem.report._advice import Line, best_of, comparison_advice, lines_of, ranked, total
 from mahrem.report._axes import Plot, Tick, written
-from mahrem.report._chart import AFTER, INK, QUIET, standing_alone
+from mahrem.report._chart import AFTER, INK, QUIET, Lettering, standing_alone
 from mahrem.report._html import load_template
 from mahrem.report._scales import Scale, finite, ratio_ticks, ticks
 from mahrem.words import Catalogue, Note, load_catalogue
@@ -116,7 +116,7 @@ def over_k(
     if level:
         at = up.scale(level[0])
         plot.drawing.line([(0, at), (WIDTH, at)], INK, dashes="4 3")
-        plot.drawing.text(4, at - 9, level[1], size=12, colour=INK)
+        plot.drawing.text(4, at - 9, level[1], Lettering(size=12, colour=INK))
     colours = _colours(lines, best)
     for line in lines:
         points = [(across(k), up.scale(loss)) for k, loss in line.loss.items()]
@@ -127,7 +127,7 @@ def over_k(
     for name, place in _spread([(name, y) for name, (_, y) in ends.items()]):
         x, y = ends[name]
         plot.drawing.line([(x + 4, y), (WIDTH + 20, place)], colours[name], width=0.6)
-        plot.drawing.text(WIDTH + 24, place, name, size=12, colour=colours[name])
+        plot.drawing.text(WIDTH + 24, place, name, Lettering(size=12, colour=colours[name]))
     return plot.drawing.svg(words.tell(title))
 
 
@@ -146,7 +146,7 @@ def _over_time(lines: Sequence[Line], k: int, words: Catalogue) -> str:
     for name, place in _spread(list(places.items())):
         x, y = across(seconds[name]), places[name]
         plot.drawing.dot(x, y, 4.4, colours[name])
-        plot.drawing.text(x + 9, place, name, size=12, colour=colours[name])
+        plot.drawing.text(x + 9, place, name, Lettering(size=12, colour=colours[name]))
     return plot.drawing.svg(words.say("comparison.over_time_picture", k=k))
 
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from mahrem.report._axes import Plot, Tick, written
-from mahrem.report._chart import AFTER, BEFORE, CARD, INK, QUIET
+from mahrem.report._chart import AFTER, BEFORE, CARD, INK, QUIET, Lettering
 from mahrem.report._scales import Bands, Scale, as_moment, finite, moment_ticks, nice, ticks
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def loss_per_column(losses: Mapping[str, float], catalogue: Catalogue) -> str:
     for place, loss in enumerate(losses.values()):
         end, top = across(loss), bands.begin(place)
         plot.drawing.bar((0, top), (end, top + bands.width), AFTER)
-        plot.drawing.text(end + 4, bands.middle(place), catalogue.percent(loss), colour=INK)
+        plot.drawing.text(end + 4, bands.middle(place), catalogue.percent(loss), Lettering(colour=INK))
     return plot.drawing.svg(catalogue.say("picture.loss_title"))
 
 
@@ -70,7 +70,9 @@ def risk(levels: Mapping[str, tuple[float, float]], catalogue: Catalogue) -> str
         for side, (value, colour) in enumerate(zip(pair, SIDES, strict=True)):
             top = bands.begin(place) + side * half
             plot.drawing.bar((0, top), (across(value), top + half), colour)
-            plot.drawing.text(across(value) + 4, top + half / 2, catalogue.percent(value), colour=INK)
+            plot.drawing.text(
+                across(value) + 4, top + half / 2, catalogue.percent(value), Lettering(colour=INK)
+            )
     return plot.drawing.svg(catalogue.say("picture.risk_title"))
 
 
@@ -169,7 +171,7 @@ def shares(
             colour = AFTER if side + 2 - len(pair) else BEFORE
             end = across(share or 0.0)
             plot.drawing.bar((0, top), (end, top + high), colour)
-            plot.drawing.text(end + 4, top + high / 2, text, colour=INK)
+            plot.drawing.text(end + 4, top + high / 2, text, Lettering(colour=INK))
     _label(plot, [label if len(label) <= SHORT else f"{label[: SHORT - 1]}…" for label, _ in rows], bands)
     return plot.drawing.svg(title)
 
@@ -199,4 +201,4 @@ def correlations(pairs: Sequence[ReportRelation], title: str, catalogue: Catalog
 def _label(plot: Plot, labels: Sequence[str], bands: Bands) -> None:
     """Write labels above their bands: at 400 pixels there is no room beside them."""
     for place, label in enumerate(labels):
-        plot.drawing.text(0, bands.begin(place) - 9, label, size=12, colour=INK, limit=ACROSS + 20)
+        plot.drawing.text(0, bands.begin(place) - 9, label, Lettering(size=12, colour=INK), limit=ACROSS + 20)

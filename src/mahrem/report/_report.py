@@ -13,7 +13,6 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from mahrem.disclosed import NONE, Count, Figure, Why, disclose, unmarked
 from mahrem.entries import own_version
-from mahrem.notebooks import notebook_table
 from mahrem.words import Note
 
 
@@ -325,4 +324,6 @@ def promises_table(content: Mapping[str, Any]) -> str:
         (promise.model, promise.column, promise.wanted, promise.reached, "yes" if promise.holds else "no")
         for promise in report.promises
     )
+    from mahrem.notebooks import notebook_table
+
     return notebook_table(title, ("promise", "column", "wanted", "reached", "holds"), rows)

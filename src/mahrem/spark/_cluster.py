@@ -11,7 +11,8 @@ import numpy as np
 
 from mahrem import check
 from mahrem.errors import Infeasible, InvalidParameter
-from mahrem.partition import UtilityAware, merge_patterns
+from mahrem.partition import UtilityAware
+from mahrem.partition.judging import merge_patterns
 from mahrem.release.decisions import Policy
 from mahrem.spark._errors import translate_errors
 from mahrem.spark._judge import CodedColumn, Judge

@@ -11,16 +11,9 @@ import numpy as np
 
 from mahrem import check
 from mahrem.errors import Infeasible, InvalidParameter
-from mahrem.partition import (
-    Admits,
-    ManagedRounds,
-    Partition,
-    Partitioner,
-    UtilityAware,
-    managed_round,
-    merge_refused,
-    place_leftovers,
-)
+from mahrem.partition import Admits, Partition, Partitioner, UtilityAware
+from mahrem.partition.cutting import ManagedRounds, managed_round
+from mahrem.partition.judging import merge_refused, place_leftovers
 from mahrem.spark._finish import CLASS_BITS, PartFinisher
 from mahrem.spark._frame import CLASS, PlacedColumn, scaled
 from mahrem.spark._parts import finish_parts

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mahrem.models import PrivacyModel
-from mahrem.partition import ManagedRounds, Mondrian, Partitioner
+from mahrem.partition import Mondrian, Partitioner
+from mahrem.partition.cutting import ManagedRounds
 from mahrem.recode import Recoding
 from mahrem.spark._frame import PlacedColumn
 from mahrem.spark._judge import CodedColumn

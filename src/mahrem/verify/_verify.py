@@ -12,8 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from mahrem.errors import InvalidParameter
-from mahrem.models import Counts, DeltaPresence, Outcome, Promise, counts_of, judge
-from mahrem.table import Column, Hierarchy, encode_sensitive
+from mahrem.models import Counts, Outcome, Promise, counts_of, judge
+from mahrem.table import Column, encode_sensitive
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
 from mahrem.verify._classes import (
     SUPPRESSED,
@@ -27,6 +27,7 @@ from mahrem.words import Note
 _TRAJECTORIES = "trajectory-k-anonymity"  # what no class shows by itself
 
 if TYPE_CHECKING:
+    from mahrem.table import Hierarchy
     from mahrem.verify._presence import Presence
 
 
@@ -130,7 +131,7 @@ def verify(
         - Only rows that show nothing are ever left out of the classes, and they are counted.
     """
     quasi, sensitive, promises = claims.quasi, claims.sensitive, claims.promises
-    by_person = [promise for promise in promises if isinstance(promise.model, DeltaPresence)]
+    by_person = [promise for promise in promises if promise.model.of_members]
     tied = [promise for promise in promises if promise.model.name == _TRAJECTORIES]
     if by_person and population is None:
         raise InvalidParameter("population=None must be given to check delta-presence")

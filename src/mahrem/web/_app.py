@@ -14,41 +14,16 @@ from starlette.staticfiles import StaticFiles
 
 import mahrem
 from mahrem.errors import MahremError
-from mahrem.web import (
-    _api,
-    _api_explore,
-    _api_jobs,
-    _pages,
-    _pages_asking,
-    _pages_door,
-    _pages_explore,
-    _pages_jobs,
-    _pages_steps,
-)
-from mahrem.web._contexts import MessagePage, Shell
 from mahrem.web._errors import Refused, refusal_of
 from mahrem.web._forms import problem_in
-from mahrem.web._guard import RequestGuard
 from mahrem.web._house import House
-from mahrem.web._models import ErrorDetail
-from mahrem.web._queue import JobQueue
-from mahrem.web._runner import Runner
-from mahrem.web._sessions import Sessions
 from mahrem.web._settings import ServeSettings, read_password
-from mahrem.web._store import ProjectStore
-from mahrem.web._templates import render
-
-_ROUTES = (
-    _api,
-    _api_jobs,
-    _api_explore,
-    _pages,
-    _pages_steps,
-    _pages_explore,
-    _pages_jobs,
-    _pages_asking,
-    _pages_door,
-)
+from mahrem.web.api import API_ROUTERS
+from mahrem.web.bodies import ErrorDetail
+from mahrem.web.guard import RequestGuard, Sessions
+from mahrem.web.jobs import JobQueue, Runner
+from mahrem.web.pages import PAGE_ROUTERS, MessagePage, Shell, render
+from mahrem.web.projects import ProjectStore
 
 
 def build_app(
@@ -93,8 +68,8 @@ def build_app(
     )
     app.state.house = house
     app.state.failed = None
-    for part in _ROUTES:
-        app.include_router(part.router)
+    for router in (*API_ROUTERS, *PAGE_ROUTERS):
+        app.include_router(router)
     app.mount("/static", StaticFiles(directory=str(files("mahrem.web").joinpath("static"))), name="static")
     app.add_exception_handler(MahremError, _failed)
     app.add_exception_handler(RequestValidationError, _invalid)

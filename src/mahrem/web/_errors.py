@@ -17,6 +17,7 @@ from mahrem.errors import (
     OutputFailed,
     Tampered,
 )
+from mahrem.web._orders import Json
 from mahrem.words import load_catalogue
 
 # The class, the code in JSON, the status of HTTP; the first that fits counts.
@@ -64,7 +65,7 @@ class Refused(MahremError):
         return {"code": self.code, "message": self.message, "hint": self.hint}
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Json:
         """The error as it is kept, to be said in any language."""
         return {**self.detail, "values": self.values}
 

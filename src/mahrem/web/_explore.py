@@ -6,16 +6,12 @@ from typing import Any
 
 from starlette.datastructures import FormData
 
-from mahrem.web._candidates import Candidate
 from mahrem.web._errors import Refused
 from mahrem.web._forms import read_own, read_promises, read_some
 from mahrem.web._house import House
-from mahrem.web._models import Job, Project
-from mahrem.web._needs import needs_source
 from mahrem.web._orders import JobRequest, Json
-from mahrem.web._plan import check_choices, decisions_of, settings_of
-from mahrem.web._release_bodies import Columns, Promises
-from mahrem.web._sources import mark_of
+from mahrem.web.bodies import Columns, Job, Project, ReleasePromises
+from mahrem.web.projects import Candidate, check_choices, decisions_of, mark_of, needs_source, settings_of
 
 EXPLORED = ("at_least", "at_most", "weights")  # of a quasi-identifier
 
@@ -34,14 +30,14 @@ def as_candidate(project: Project, candidate: Candidate) -> Project:
 
 def try_at_once(house: House, project: Project) -> Candidate:
     """Try what a project has decided, on as many rows as a moment allows."""
-    choices, promises = project.choices or Columns(columns={}), project.promises or Promises()
+    choices, promises = project.choices or Columns(columns={}), project.promises or ReleasePromises()
     trial = ask(house, project, "attempt")
     return house.candidates.add(project.id, decisions_of(project), choices, promises, trial)
 
 
 def ask(house: House, project: Project, verb: str, **more: Any) -> Json:
     """Ask about the table of a project as it is decided."""
-    choices, promises = project.choices or Columns(columns={}), project.promises or Promises()
+    choices, promises = project.choices or Columns(columns={}), project.promises or ReleasePromises()
     check_choices(project, choices, promises)
     settings = settings_of(project, house.store.folder(project.id), house.settings)
     _same_table(house, project)

@@ -14,22 +14,26 @@ from mahrem.errors import MahremError
 from mahrem.models import model_settings
 from mahrem.settings import Setting, settings_of
 from mahrem.typed import listed
-from mahrem.web._bodies import Adopted, CompareWish, HierarchyWish, LedgerWish, Question
 from mahrem.web._errors import Refused
-from mahrem.web._fields import read_field
-from mahrem.web._models import Project
-from mahrem.web._needs import needs_table
-from mahrem.web._plan import check_methods
-from mahrem.web._release_bodies import (
+from mahrem.web._orders import Json
+from mahrem.web.bodies import (
     DECLARED,
+    Adopted,
     ColumnChoice,
     Columns,
-    Promises,
+    CompareWish,
+    HierarchyWish,
+    LedgerWish,
+    Project,
+    Question,
     ReadingChoice,
+    ReleasePromises,
+    must_be,
+    read_field,
     settings_of_column,
     settings_of_step,
 )
-from mahrem.web._setting_bodies import must_be
+from mahrem.web.projects import check_methods, needs_table
 
 Body = TypeVar("Body", bound=BaseModel)
 
@@ -54,7 +58,7 @@ def read_columns(project: Project, form: FormData, *, undecided: str | None = No
         form: What was sent.
         undecided: The role of columns whose field is empty; without one they are refused.
     """
-    chosen: dict[str, Any] = {}
+    chosen: Json = {}
     before = {} if project.choices is None else project.choices.columns
     for number, facts in enumerate(needs_table(project)["columns"]):
         name = facts["name"]
@@ -87,7 +91,7 @@ def read_some(project: Project, form: FormData, keys: Sequence[str]) -> Columns:
 def read_reading(form: FormData) -> ReadingChoice:
     """Read how a file is to be read."""
     given = {key: str(form.get(key, "")) for key in settings_of_step("reading")}
-    values: dict[str, Any] = {
+    values: Json = {
         key: _read_of_file(known, text)
         for (key, known), text in zip(settings_of_step("reading").items(), given.values(), strict=True)
     }
@@ -106,9 +110,9 @@ def _read_of_file(known: Setting, text: str) -> Any:
     return _read(known, lean) if lean and known.takes != "str | None" else lean or None
 
 
-def read_promises(project: Project, form: FormData) -> Promises:
+def read_promises(project: Project, form: FormData) -> ReleasePromises:
     """Read promises and method; what a form does not have stays as it was."""
-    values = (project.promises or Promises()).model_dump()
+    values = (project.promises or ReleasePromises()).model_dump()
     for key, known in settings_of_step("promises").items():
         if key not in form:
             continue
@@ -117,10 +121,10 @@ def read_promises(project: Project, form: FormData) -> Promises:
             values[key] = _file_below(text) if key in DECLARED else _read(known, text)
         elif not isinstance(known.default, str):  # a choice that has a default is never empty
             values[key] = None
-    return _body(Promises, values)
+    return _body(ReleasePromises, values)
 
 
-def _file_below(text: str) -> dict[str, Any]:
+def _file_below(text: str) -> Json:
     """Read ``NUMBER:path``, as a list of files below declared folders gives it."""
     folder, _, path = text.partition(":")
     return {"folder": folder, "path": path}
@@ -160,19 +164,19 @@ def read_point(form: FormData) -> Adopted:
     return _body(Adopted, _texts(form, "method", "k", "strategy"))
 
 
-def read_sweep(form: FormData) -> dict[str, Any]:
+def read_sweep(form: FormData) -> Json:
     """Read which methods and k to sweep, and for how long."""
     methods = [str(name) for name in form.getlist("methods")]
     check_methods(methods)
     ks = [part.strip() for part in str(form.get("ks", "")).split(",") if part.strip()]
-    sweep: dict[str, Any] = {"methods": methods or None, "ks": ks or None}
+    sweep: Json = {"methods": methods or None, "ks": ks or None}
     minutes = str(form.get("minutes", "")).strip()
     if minutes:
         sweep["budget"] = 60.0 * _amount(minutes)
     return _body(CompareWish, sweep).model_dump(exclude_none=True)
 
 
-def read_way(form: FormData) -> dict[str, Any]:
+def read_way(form: FormData) -> Json:
     """Read how a hierarchy is to be made."""
     way, value = str(form.get("way", "")), str(form.get("value", "")).strip()
     if not way:
@@ -183,7 +187,7 @@ def read_way(form: FormData) -> dict[str, Any]:
 
 def read_ledger_wish(form: FormData) -> LedgerWish:
     """Read a budget; public facts are lines like ``cost=0:10000`` or ``sex=f,m``."""
-    columns: dict[str, dict[str, Any]] = {}
+    columns: dict[str, Json] = {}
     for line in str(form.get("facts", "")).splitlines():
         name, mark, known = line.partition("=")
         if not line.strip():
@@ -221,7 +225,7 @@ def _texts(form: FormData, *names: str, suffix: str = "") -> dict[str, str]:
     return {name: text for name, text in found.items() if text}
 
 
-def _body(kind: type[Body], said: dict[str, Any]) -> Body:
+def _body(kind: type[Body], said: Json) -> Body:
     try:
         return kind.model_validate(said)
     except ValidationError as error:

@@ -14,19 +14,32 @@ from fastapi import Path as PathPart
 from fastapi.security import HTTPBearer
 
 from mahrem.table import FORMATS
-from mahrem.web._candidates import CandidateStore
 from mahrem.web._errors import Refused
-from mahrem.web._models import Decision, Job, Project, SourceFacts
-from mahrem.web._needs import needs_source, needs_table
 from mahrem.web._orders import JobRequest, Json
-from mahrem.web._plan import check_choices, decisions_of, settings_of
-from mahrem.web._queue import JobQueue
-from mahrem.web._release_bodies import ColumnChoice, Columns, Promises, RoleName
-from mahrem.web._runner import Runner
-from mahrem.web._sessions import Sessions
 from mahrem.web._settings import ServeSettings
-from mahrem.web._sources import mark_of
-from mahrem.web._store import ProjectStore, now_words
+from mahrem.web.bodies import (
+    ColumnChoice,
+    Columns,
+    Decision,
+    Job,
+    Project,
+    ReleasePromises,
+    RoleName,
+    SourceFacts,
+)
+from mahrem.web.guard import Sessions
+from mahrem.web.jobs import JobQueue, Runner
+from mahrem.web.projects import (
+    CandidateStore,
+    ProjectStore,
+    check_choices,
+    decisions_of,
+    mark_of,
+    needs_source,
+    needs_table,
+    now_words,
+    settings_of,
+)
 
 _REMEMBERED = 20  # decisions that can be taken back
 # What may be downloaded from a release, and as what.
@@ -105,7 +118,7 @@ class House:
             }
             chosen[name] = ColumnChoice(role="sensitive", promises=dict(promises), **coarser)
         columns = Columns(columns=chosen, subject=PATIENT_POLICY["subject"])
-        self.store.update(project, choices=columns, promises=Promises(k=PATIENT_POLICY["k"]))
+        self.store.update(project, choices=columns, promises=ReleasePromises(k=PATIENT_POLICY["k"]))
         return self.open_source(project, SourceFacts(kind="demo", label="fictional patients", file=kept))
 
     def start(
@@ -172,7 +185,7 @@ class House:
     def decide(self, project: Project, **changes: Any) -> Project:
         """Keep choices after they were judged together with all others."""
         after = project.model_copy(update=changes)
-        check_choices(after, after.choices or Columns(columns={}), after.promises or Promises())
+        check_choices(after, after.choices or Columns(columns={}), after.promises or ReleasePromises())
         then = Decision(choices=project.choices, promises=project.promises, settled=project.settled)
         return self.store.update(project.id, **changes, before=[*project.before, then][-_REMEMBERED:])
 

@@ -8,15 +8,16 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter
-from mahrem.web._connections import Connections, ListeningSocket
+from mahrem.web._orders import Json
 from mahrem.web._settings import ServeSettings, check_unread_by_others
+from mahrem.web.guard import Connections, ListeningSocket
 
 if TYPE_CHECKING:
-    from mahrem.web._guard import RequestGuard
+    from mahrem.web.guard import RequestGuard
 
 
 def create_app(
@@ -98,7 +99,7 @@ def serve(
             raise failed
 
 
-def _tls(settings: ServeSettings) -> dict[str, Any]:
+def _tls(settings: ServeSettings) -> Json:
     if settings.certificate is None or settings.key is None:
         return {}
     check_unread_by_others("key", settings.key)

@@ -14,16 +14,10 @@ from mahrem.federated.networks._network import scores_of
 from mahrem.federated.networks._stack import LayerStack, cross_entropy_slope
 from mahrem.federated.runs import dirichlet_rows
 from mahrem.federated.sums._fixed_point import from_fixed, to_fixed
-from mahrem.federated.weights import (
-    CoordinateMedian,
-    FedAvg,
-    Krum,
-    LearningPlan,
-    TrimmedMean,
-    krum,
-    trimmed_mean,
-    weighted_average,
-)
+from mahrem.federated.weights import LearningPlan, weighted_average
+from mahrem.federated.weights._average import FedAvg
+from mahrem.federated.weights._krum import Krum, krum
+from mahrem.federated.weights._trimmed import CoordinateMedian, TrimmedMean, trimmed_mean
 
 numbers = st.floats(-100, 100, width=32)
 

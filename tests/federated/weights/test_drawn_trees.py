@@ -13,7 +13,7 @@ from mahrem.errors import BudgetExceeded, InvalidInput
 from mahrem.federated.sums import from_fixed, to_fixed
 from mahrem.federated.weights import LearningPlan, TrainingSilo, propose_schema
 from mahrem.federated.weights._booster import cell_sensitivity
-from mahrem.federated.weights._boosting import BoostedTrees
+from mahrem.federated.weights._boosting import SharedForest
 from mahrem.federated.weights._perturbation import growth_of
 
 PLAN = LearningPlan(model="boosting", rounds=10, depth=2, sum="masked", least_clients=3)
@@ -38,7 +38,7 @@ def silo(plan: LearningPlan, frame: pl.DataFrame | None = None) -> TrainingSilo:
 
 
 def first(plan: LearningPlan, **more: Any) -> dict[str, Any]:
-    return {"tree": 1, "level": 0, **BoostedTrees.empty(0, plan.depth).as_body("forest"), **more}
+    return {"tree": 1, "level": 0, **SharedForest.empty(0, plan.depth).as_body("forest"), **more}
 
 
 def forged(plan: LearningPlan) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def forged(plan: LearningPlan) -> dict[str, Any]:
     cells[-1] = 0, 4e6
     cells[growth.bins.cell[0, 0]], cells[growth.bins.cell[0, 63]] = (-1e6, 2e6), (1e6, 2e6)
     totals = to_fixed(cells.ravel(), np.inf)
-    growing = growth.grown(BoostedTrees.empty(1, plan.depth), 0, totals)
+    growing = growth.grown(SharedForest.empty(1, plan.depth), 0, totals)
     assert growing.feature[0, 0] == 0
     return {"tree": 1, "level": 1, "totals": totals, "grown": growing.digest()}
 
@@ -96,9 +96,9 @@ def test_the_honest_first_level_shows_no_cell_of_one_row() -> None:
         {"tree": 1, "level": 0},
         {"tree": 1, "level": 1},
         {"tree": 2, "level": 0, "totals": np.zeros(3, np.int64), "grown": b""},
-        {"tree": 1, "level": 0, **BoostedTrees.empty(0, 3).as_body("forest")},
-        {"tree": 2, "level": 0, **BoostedTrees.empty(1, 3).as_body("forest")},
-        {"tree": 12, "level": 0, **BoostedTrees.empty(11, 2).as_body("forest")},
+        {"tree": 1, "level": 0, **SharedForest.empty(0, 3).as_body("forest")},
+        {"tree": 2, "level": 0, **SharedForest.empty(1, 3).as_body("forest")},
+        {"tree": 12, "level": 0, **SharedForest.empty(11, 2).as_body("forest")},
     ],
 )
 def test_another_question_than_the_first_level_of_an_agreed_tree_is_refused(body: dict[str, Any]) -> None:
@@ -110,7 +110,7 @@ def test_each_level_is_answered_once_and_only_as_its_sums_say() -> None:
     for plan in (PLAN, EXACT):
         one, good = silo(plan), forged(plan)
         one.numbers("histogram", first(plan))
-        drawn = BoostedTrees.empty(1, plan.depth)
+        drawn = SharedForest.empty(1, plan.depth)
         drawn.feature[0, 0] = 2
         for bad in (
             {"grown": drawn.digest()},

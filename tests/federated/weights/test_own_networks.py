@@ -29,7 +29,7 @@ from mahrem.federated import (
 )
 from mahrem.federated.networks import Network, OwnNetwork, client_seed
 from mahrem.federated.runs import TableSharing, split_table
-from mahrem.federated.weights import server_step
+from mahrem.federated.weights._server_step import server_step
 from mahrem.learning.private import TrainingPlan, new_stream
 
 torch = pytest.importorskip("torch")

@@ -17,14 +17,9 @@ from mahrem.cli._app import _run
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.runs import RunSettings, WeightsTask, split_table
 from mahrem.federated.sums import MaskedClient
-from mahrem.federated.weights import (
-    LearningPlan,
-    Protections,
-    anomaly_scores,
-    bound_norms,
-    learn_together,
-    propose_schema,
-)
+from mahrem.federated.weights import LearningPlan, Protections, learn_together, propose_schema
+from mahrem.federated.weights._anomaly import anomaly_scores
+from mahrem.federated.weights._norm_bound import bound_norms
 from mahrem.federated.wire import LocalGrid, Message
 from silo_learning import Lying, accuracy, learnt, people, silos
 

@@ -12,12 +12,13 @@ import polars as pl
 from mahrem import check
 from mahrem.attacks._finding import Finding, counted_finding, not_done
 from mahrem.matching import ColumnMatch, People, Published, match
-from mahrem.table import Hierarchy, Prefix, read_cell
+from mahrem.table import Prefix, read_cell
 from mahrem.types import Integers
 from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
+    from mahrem.table import Hierarchy
 
 
 @dataclass(frozen=True, kw_only=True)

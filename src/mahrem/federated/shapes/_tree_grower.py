@@ -17,9 +17,9 @@ from mahrem.federated.shapes._vertical_plan import VerticalTreesPlan
 from mahrem.federated.sums import to_fixed
 from mahrem.federated.weights import (
     BENDS,
-    BoostedTrees,
     Growth,
     SharedBins,
+    SharedForest,
     SharedModel,
     SharedSchema,
     shares_of,
@@ -94,7 +94,7 @@ class TreeGrower:
             noise=spread,
         )
         self.outputs = 1 if len(self.classes) == 2 else len(self.classes)
-        self.forest = BoostedTrees.empty(0, self.plan.depth)
+        self.forest = SharedForest.empty(0, self.plan.depth)
         self.scores = np.zeros((len(self.labels), self.outputs))
         self._new_tree()
 
@@ -107,7 +107,7 @@ class TreeGrower:
         return self.bins[name].cells
 
     def _new_tree(self) -> None:
-        self.growing = BoostedTrees.empty(self.outputs, self.plan.depth)
+        self.growing = SharedForest.empty(self.outputs, self.plan.depth)
         self.at = np.zeros((self.outputs, len(self.labels)), np.int64)
         share = shares_of(self.scores)[:, -self.outputs :]
         right = self.labels[:, None] == np.arange(len(self.classes))[None, -self.outputs :]

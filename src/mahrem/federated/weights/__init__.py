@@ -11,21 +11,18 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.federated.weights._anomaly import anomaly_scores
-    from mahrem.federated.weights._average import FedAvg, enough, weighted_average
+    from mahrem.federated.weights._average import enough, weighted_average
     from mahrem.federated.weights._averaging import group_clients
     from mahrem.federated.weights._booster import cell_sensitivity
-    from mahrem.federated.weights._boosting import BENDS, BoostedTrees, Growth, SharedBins, shares_of
+    from mahrem.federated.weights._boosting import BENDS, Growth, SharedBins, SharedForest, shares_of
     from mahrem.federated.weights._compression import Compression
     from mahrem.federated.weights._decoys import Decoys
     from mahrem.federated.weights._entries import AGGREGATIONS, MODELS
     from mahrem.federated.weights._hostile import Backdoor, FreeRider, HostileClient, LabelFlip
     from mahrem.federated.weights._imitation import ImitatedNetwork
-    from mahrem.federated.weights._krum import Krum, krum
     from mahrem.federated.weights._learn import learn_together
     from mahrem.federated.weights._listening import ListeningGrid, first_layer
     from mahrem.federated.weights._model import DISGUISED, SharedModel, figures_of
-    from mahrem.federated.weights._norm_bound import bound_norms
     from mahrem.federated.weights._perturbation import Perturbation
     from mahrem.federated.weights._plan import LearningPlan
     from mahrem.federated.weights._policy import silo_policy
@@ -33,9 +30,7 @@ if TYPE_CHECKING:
     from mahrem.federated.weights._rounds import WeightsResult
     from mahrem.federated.weights._schema import SharedSchema, number_classes, propose_schema, words_of
     from mahrem.federated.weights._schema_file import read_schema, read_toml, write_schema
-    from mahrem.federated.weights._server_step import server_step
     from mahrem.federated.weights._silo import Measure, TrainingSilo
-    from mahrem.federated.weights._trimmed import CoordinateMedian, TrimmedMean, trimmed_mean
     from mahrem.federated.weights._vetting import UpdateVerdict
 else:
     __getattr__, __dir__ = offered(__name__)
@@ -47,16 +42,12 @@ __all__ = [
     "MODELS",
     "PROTECTIONS",
     "Backdoor",
-    "BoostedTrees",
     "Compression",
-    "CoordinateMedian",
     "Decoys",
-    "FedAvg",
     "FreeRider",
     "Growth",
     "HostileClient",
     "ImitatedNetwork",
-    "Krum",
     "LabelFlip",
     "LearningPlan",
     "ListeningGrid",
@@ -64,29 +55,24 @@ __all__ = [
     "Perturbation",
     "Protections",
     "SharedBins",
+    "SharedForest",
     "SharedModel",
     "SharedSchema",
     "TrainingSilo",
-    "TrimmedMean",
     "UpdateVerdict",
     "WeightsResult",
-    "anomaly_scores",
-    "bound_norms",
     "cell_sensitivity",
     "enough",
     "figures_of",
     "first_layer",
     "group_clients",
-    "krum",
     "learn_together",
     "number_classes",
     "propose_schema",
     "read_schema",
     "read_toml",
-    "server_step",
     "shares_of",
     "silo_policy",
-    "trimmed_mean",
     "weighted_average",
     "words_of",
     "write_schema",

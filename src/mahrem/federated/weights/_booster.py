@@ -13,7 +13,7 @@ import numpy as np
 from mahrem.arrays.counting import add_cells, count_cells
 from mahrem.errors import InvalidInput
 from mahrem.federated.sums import LARGEST_ROWS, to_fixed
-from mahrem.federated.weights._boosting import BENDS, STEEPEST, Bins, BoostedTrees, Growth, shares_of
+from mahrem.federated.weights._boosting import BENDS, STEEPEST, Bins, Growth, SharedForest, shares_of
 from mahrem.types import Floats, Integers
 
 Noise = Callable[[int, int], Floats]  # (level, how many) -> what is added to the sums of a level
@@ -63,7 +63,7 @@ class Booster:
     noise: Noise | None = field(default=None, repr=False)
     _weight: Floats = field(init=False, repr=False)
     _scores: Floats = field(init=False, repr=False)
-    _growing: BoostedTrees | None = field(default=None, repr=False)
+    _growing: SharedForest | None = field(default=None, repr=False)
     _at: tuple[int, int] = (0, 0)  # tree and level that were asked for last
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Booster:
         """
         tree, level = int(body["tree"]), int(body["level"])
         if "forest-feature" in body:
-            self._begin(tree, level, BoostedTrees.of_body(body, "forest"))
+            self._begin(tree, level, SharedForest.of_body(body, "forest"))
         else:
             self._follow(tree, level, body)
         self._at = tree, level
@@ -96,14 +96,14 @@ class Booster:
             sums += self.noise(level, sums.size)
         return to_fixed(sums, LARGEST_ROWS)
 
-    def _begin(self, tree: int, level: int, forest: BoostedTrees) -> None:
+    def _begin(self, tree: int, level: int, forest: SharedForest) -> None:
         """Begin a run, or go on with one after the trees it has."""
         forest.refuse_wrong(self.growth.bins, self.depth, self.trees * self.outputs)
         if level or not 1 <= tree <= self.trees or len(forest) != (tree - 1) * self.outputs:
             raise InvalidInput(f"tree={tree}, level={level}: {self.trees} trees of their own were agreed on")
         self._scores = np.zeros((len(self.bins), self.outputs))
         self._scores += forest.scores(self.bins, self.outputs)
-        self._growing = BoostedTrees.empty(self.outputs, self.depth)
+        self._growing = SharedForest.empty(self.outputs, self.depth)
 
     def _follow(self, tree: int, level: int, body: Mapping[str, Any]) -> None:
         """Grow the tree from the sums over all clients, and refuse another one."""
@@ -119,11 +119,11 @@ class Booster:
             raise InvalidInput("the server's tree is not the one that its sums give; it is refused")
         if level == 0:
             self._scores += growing.scores(self.bins, self.outputs)
-            growing = BoostedTrees.empty(self.outputs, self.depth)
+            growing = SharedForest.empty(self.outputs, self.depth)
         self._growing = growing
 
     def _sums(self, level: int) -> Floats:
-        growing = self._growing or BoostedTrees.empty(self.outputs, self.depth)
+        growing = self._growing or SharedForest.empty(self.outputs, self.depth)
         slopes, bends = self._derivatives()
         bins, first, many = self.growth.bins, 2**level - 1, 2**level
         sums = np.zeros((self.outputs, many, 2 * (bins.cells + 1)))

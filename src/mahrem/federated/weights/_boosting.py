@@ -121,7 +121,7 @@ class SharedBins:
 
 
 @dataclass(frozen=True)
-class BoostedTrees:
+class SharedForest:
     """Trees as arrays: ``(trees, places)``, the children of place ``i`` are ``2i + 1`` and ``2i + 2``."""
 
     feature: Integers = field(repr=False)  # -1 at a leaf
@@ -129,7 +129,7 @@ class BoostedTrees:
     value: Floats = field(repr=False)  # added to the score of rows that end here
 
     @classmethod
-    def empty(cls, trees: int, depth: int) -> BoostedTrees:
+    def empty(cls, trees: int, depth: int) -> SharedForest:
         """Make trees that are one leaf of value 0."""
         shape = (trees, 2 ** (depth + 1) - 1)
         return cls(np.full(shape, -1, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.float32))
@@ -137,14 +137,14 @@ class BoostedTrees:
     def __len__(self) -> int:
         return len(self.feature)
 
-    def joined(self, other: BoostedTrees) -> BoostedTrees:
+    def joined(self, other: SharedForest) -> SharedForest:
         """Put trees of another behind these."""
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return BoostedTrees(*(np.concatenate(pair) for pair in pairs))
+        return SharedForest(*(np.concatenate(pair) for pair in pairs))
 
-    def last(self, start: int) -> BoostedTrees:
+    def last(self, start: int) -> SharedForest:
         """Give the trees from a number on."""
-        return BoostedTrees(self.feature[start:], self.cut[start:], self.value[start:])
+        return SharedForest(self.feature[start:], self.cut[start:], self.value[start:])
 
     def places(self, tree: int, bins: Bins, levels: int) -> Integers:
         """Say at which place of a tree each row is after so many levels."""
@@ -168,7 +168,7 @@ class BoostedTrees:
         return {f"{prefix}-{name}": part for name, part in vars(self).items()}
 
     @classmethod
-    def of_body(cls, body: Mapping[str, Any], prefix: str) -> BoostedTrees:
+    def of_body(cls, body: Mapping[str, Any], prefix: str) -> SharedForest:
         """Read it from a message."""
         return cls(*(np.asarray(body[f"{prefix}-{name}"]) for name in ("feature", "cut", "value")))
 
@@ -218,7 +218,7 @@ class Growth:
     least_leaf: int = 1
     noise: float = 0.0
 
-    def grown(self, growing: BoostedTrees, level: int, total: Integers) -> BoostedTrees:
+    def grown(self, growing: SharedForest, level: int, total: Integers) -> SharedForest:
         """Take one step down: sums of a level become its cuts and their leaves."""
         feature, cut, value = (np.array(part) for part in vars(growing).values())
         here = np.arange(2**level - 1, 2 ** (level + 1) - 1)
@@ -229,7 +229,7 @@ class Growth:
             value[output, here] = self.leaf_values(whole)
             value[output, 2 * here + 1] = self.leaf_values(left)
             value[output, 2 * here + 2] = self.leaf_values(whole - left)
-        return BoostedTrees(feature, cut, value)
+        return SharedForest(feature, cut, value)
 
     def best_splits(self, sums: Floats) -> tuple[Integers, Integers, Floats, Floats]:
         """Choose for every node the number and the cut that gain most.

@@ -16,7 +16,7 @@ import polars as pl
 
 from mahrem.errors import InvalidInput
 from mahrem.federated.networks import OwnNetwork, wrong_weights
-from mahrem.federated.weights._boosting import BoostedTrees, SharedBins, shares_of
+from mahrem.federated.weights._boosting import SharedBins, SharedForest, shares_of
 from mahrem.federated.weights._decoys import Decoys
 from mahrem.federated.weights._plan import LearningPlan
 from mahrem.federated.weights._schema import SharedSchema
@@ -41,7 +41,7 @@ class SharedModel:
         """Begin: the first weights, or no tree."""
         classes = len(schema.classes)
         if plan.kind.trees:
-            arrays = BoostedTrees.empty(0, plan.depth).as_body("forest")
+            arrays = SharedForest.empty(0, plan.depth).as_body("forest")
         elif plan.protections.dummies:  # the clients know where to begin
             arrays = {DISGUISED: np.zeros(plan.weights_in(schema.encoder.width, classes), np.float32)}
         else:
@@ -77,7 +77,7 @@ class SharedModel:
     def scores_of_rows(self, rows: Floats) -> Floats:
         """Give ``(n, classes)`` probabilities for encoded rows."""
         if self.plan.kind.trees:
-            forest = BoostedTrees.of_body(self.arrays, "forest")
+            forest = SharedForest.of_body(self.arrays, "forest")
             return shares_of(forest.scores(SharedBins.of(self.schema)(rows), self.outputs))
         if DISGUISED in self.arrays:
             raise InvalidInput("the model is disguised by dummies; open it with the clients' key (reveal)")

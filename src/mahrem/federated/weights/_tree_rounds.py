@@ -9,7 +9,7 @@ import numpy as np
 
 from mahrem.errors import InvalidInput
 from mahrem.federated.sums import LARGEST_ROWS, from_fixed
-from mahrem.federated.weights._boosting import BoostedTrees, Growth
+from mahrem.federated.weights._boosting import Growth, SharedForest
 from mahrem.federated.weights._perturbation import growth_of
 from mahrem.federated.weights._rounds import LearningRounds
 from mahrem.federated.wire import Message
@@ -20,10 +20,10 @@ def tree_rounds(rounds: LearningRounds) -> Iterator[None]:
     """Grow trees, level by level, from sums over all clients."""
     growth = growth_of(rounds.plan, rounds.schema)
     outputs = rounds.result.model.outputs
-    forest = BoostedTrees.of_body(rounds.result.model.arrays, "forest")
+    forest = SharedForest.of_body(rounds.result.model.arrays, "forest")
     body: dict[str, Any] = forest.as_body("forest")  # a run that goes on tells clients of all trees once
     for number in rounds.left:
-        growing = BoostedTrees.empty(outputs, rounds.plan.depth)
+        growing = SharedForest.empty(outputs, rounds.plan.depth)
         for level in range(rounds.plan.depth):
             asked = {"tree": number, "level": level, **body}
             question = Message("histogram", rounds.run, number * rounds.plan.depth + level, asked)

@@ -17,13 +17,18 @@ import numpy as np
 
 from mahrem import check
 from mahrem.dp import Ledger, Relation
-from mahrem.dp.accounting import Approximate, Event, rho_for
-from mahrem.dp.noise import GlobalSensitivity, IntegerNoise, global_sensitivity
+from mahrem.dp.accounting import Event, rho_for
+from mahrem.dp.noise import GlobalSensitivity, IntegerNoise
 from mahrem.learning.synthesis._clique_growth import CountedTables
 from mahrem.learning.synthesis._clique_tree import Measured
 from mahrem.learning.synthesis._drawn_tables import ModelledTable
 from mahrem.learning.synthesis._junction_trees import junction_tree, megabytes, projected
-from mahrem.learning.synthesis._marginal_plan import WholeExponential, count_noise, refuse_too_little
+from mahrem.learning.synthesis._marginal_plan import (
+    MarginalBudget,
+    WholeExponential,
+    count_noise,
+    refuse_too_little,
+)
 from mahrem.learning.synthesis._marginals_fit import MarginalsFit
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 from mahrem.learning.synthesis._table_synthesiser import CodedTable, TableSynthesiser, neighbours_in_words
@@ -81,18 +86,11 @@ class Graphical(TableSynthesiser[GraphicalPlan, MarginalsFit]):
     def plan(self, domain: DeclaredDomain, rows: int | None, ledger: Ledger) -> GraphicalPlan:
         engine()
         columns = len(domain.columns)
-        refuse_too_little(
-            self.epsilon,
-            self.delta,
-            columns=columns,
-            cells=min(column.cells for column in domain.columns),
-            rows=rows,
-            relation=ledger.relation,
-            unit=ledger.unit,
-        )
+        budget = MarginalBudget(float(self.epsilon), float(self.delta), ledger.relation, ledger.unit)
+        cells = min(column.cells for column in domain.columns)
+        refuse_too_little(budget, columns=columns, cells=cells, rows=rows)
         rho = rho_for(self.epsilon, self.delta)
-        everything = Approximate(float(self.epsilon), float(self.delta))
-        reach = global_sensitivity(0, 1, ledger.relation, ledger.unit, grouped=True, optional=True)
+        everything, reach = budget.everything, budget.reach
         spent = rho * (self.share(columns) if columns > 1 else 1.0) / columns
         sigma = math.nextafter(math.sqrt(reach.l2_squared / (2 * spent)), math.inf)
         return GraphicalPlan(

@@ -87,13 +87,41 @@ class MarginalPlan:
         return sum(one.tables for one in self.rounds)
 
 
+@dataclass(frozen=True)
+class MarginalBudget:
+    """What all marginals of a run may cost together, and under which notion of neighbours.
+
+    Attributes:
+        epsilon: The budget; ``delta`` the same.
+        relation: Which tables are neighbours.
+        unit: Whose presence is hidden.
+    """
+
+    epsilon: float
+    delta: float
+    relation: Relation
+    unit: Unit
+
+    @property
+    def exact(self) -> bool:
+        """Whether mechanisms are composed by their privacy loss: one row of a person is used."""
+        return self.unit.rows == 1
+
+    @property
+    def everything(self) -> Event:
+        """All that is paid for, as one event."""
+        return Approximate(self.epsilon, self.delta)
+
+    @property
+    def reach(self) -> GlobalSensitivity:
+        """How far counts of one marginal move between neighbours."""
+        return global_sensitivity(0, 1, self.relation, self.unit, grouped=True, optional=True)
+
+
 def plan_marginals(
+    budget: MarginalBudget,
     *,
-    epsilon: float,
-    delta: float,
     columns: int,
-    relation: Relation,
-    unit: Unit,
     rows: int | None = None,
     rounds: int = 6,
     weight: int = 1,
@@ -105,31 +133,28 @@ def plan_marginals(
     else by zero-concentrated differential privacy, which holds for several rows too.
 
     Args:
-        epsilon: The budget.
-        delta: The same.
+        budget: What it may cost.
         columns: How many columns there are.
-        relation: Which tables are neighbours.
-        unit: Whose presence is hidden.
         rows: How many rows there are, if that is public.
         rounds: How many rounds follow the tree.
         weight: How many times a score of a round may count.
         alone: Columns alone are counted, and what goes together is not.
 
     Guarantees:
-        - All mechanisms together are ``(epsilon, delta)``-DP under ``relation`` and ``unit``.
+        - All mechanisms together are ``(epsilon, delta)``-DP under the budget's relation and unit.
     """
+    epsilon, delta = budget.epsilon, budget.delta
     refuse_budget(epsilon, delta)
-    exact = unit.rows == 1
-    whole = 1 / gaussian_multiplier(epsilon, delta) if exact else math.sqrt(2 * rho_for(epsilon, delta))
+    if budget.exact:
+        whole = 1 / gaussian_multiplier(epsilon, delta)
+    else:
+        whole = math.sqrt(2 * rho_for(epsilon, delta))
     clear = (rows or ASSUMED_ROWS) * whole
     worth = columns > 2 and not alone and clear >= NO_ROUNDS * columns
     tables = _tables(clear, columns, rounds if worth else 0)
     split = _Split(
-        epsilon=epsilon,
-        delta=delta,
+        budget=budget,
         columns=columns,
-        relation=relation,
-        unit=unit,
         tables=tables,
         weight=weight,
         alone=alone,
@@ -137,7 +162,7 @@ def plan_marginals(
     )
     for _ in range(_TRIES):
         plan = split.at(whole)
-        spent = epsilon_of(plan.event, delta, relation) if exact else epsilon
+        spent = epsilon_of(plan.event, delta, budget.relation) if budget.exact else epsilon
         if spent <= epsilon:
             return plan
         whole *= _SHRINK * epsilon / spent
@@ -167,38 +192,23 @@ def _tables(clear: float, columns: int, rounds: int) -> tuple[int, ...]:
 class _Split:
     """Splits Gaussian noise: squares of multipliers' inverses add up."""
 
-    epsilon: float
-    delta: float
+    budget: MarginalBudget
     columns: int
-    relation: Relation
-    unit: Unit
     tables: tuple[int, ...]
     weight: int
     alone: bool
     clear: float
 
-    @property
-    def exact(self) -> bool:
-        return self.unit.rows == 1
-
-    @property
-    def everything(self) -> Event:
-        return Approximate(self.epsilon, self.delta)
-
-    @property
-    def reach(self) -> GlobalSensitivity:
-        return global_sensitivity(0, 1, self.relation, self.unit, grouped=True, optional=True)
-
     def at(self, whole: float) -> MarginalPlan:
         """Make the plan in which everything together is Gaussian noise of multiplier ``1 / whole``."""
-        cliques, budget = 0 if self.alone else self.columns - 1, whole**2
+        cliques, square = 0 if self.alone else self.columns - 1, whole**2
         first = _one_way_share(self.clear) if cliques else 1.0
-        one_way = self._noise(budget * first, self.columns)
+        one_way = self._noise(square * first, self.columns)
         events = [self._paid(one_way, self.columns)]
         selection = clique = None
         rounds = []
         if cliques:
-            rest = budget * (1 - first)
+            rest = square * (1 - first)
             part = rest * _tree_share(self.clear, self.columns) if self.tables else rest
             selection = self._selection(part * SELECTION, cliques, 2 * SCALE)
             clique = self._noise(part * (1 - SELECTION), cliques)
@@ -213,32 +223,32 @@ class _Split:
                 rounds.append(made)
                 events += [Repeated(made.selection.event, tables), self._paid(made.noise, tables)]
         return MarginalPlan(
-            epsilon=self.epsilon,
-            delta=self.delta,
+            epsilon=self.budget.epsilon,
+            delta=self.budget.delta,
             columns=self.columns,
             one_way=one_way,
             selection=selection,
             clique=clique,
             rounds=tuple(rounds),
-            event=Composed(tuple(events)) if self.exact else self.everything,
+            event=Composed(tuple(events)) if self.budget.exact else self.budget.everything,
         )
 
-    def _noise(self, budget: float, times: int) -> IntegerNoise:
-        sigma = math.nextafter(math.sqrt(self.reach.l2_squared * times / budget), math.inf)
-        return count_noise(sigma, self.reach, self.everything, exact=self.exact)
+    def _noise(self, square: float, times: int) -> IntegerNoise:
+        sigma = math.nextafter(math.sqrt(self.budget.reach.l2_squared * times / square), math.inf)
+        return count_noise(sigma, self.budget.reach, self.budget.everything, exact=self.budget.exact)
 
     def _paid(self, noise: IntegerNoise, times: int) -> Event:
-        return count_event(noise.scale, self.reach, times)
+        return count_event(noise.scale, self.budget.reach, times)
 
-    def _selection(self, budget: float, times: int, moved: int) -> RangedExponential:
-        each = math.sqrt(budget / times)
-        moved *= self.unit.rows * (1 if self.relation is Relation.ADD_REMOVE else 2)
+    def _selection(self, square: float, times: int, moved: int) -> RangedExponential:
+        each = math.sqrt(square / times)
+        moved *= self.budget.unit.rows * (1 if self.budget.relation is Relation.ADD_REMOVE else 2)
         scores = GlobalSensitivity(
-            relation=self.relation, l1=moved, l2_squared=moved**2, linf=moved, single=False
+            relation=self.budget.relation, l1=moved, l2_squared=moved**2, linf=moved, single=False
         )
-        if self.exact:
+        if self.budget.exact:
             return RangedExponential(epsilon=bounded_range_epsilon(1 / each), sensitivity=scores)
-        return WholeExponential(epsilon=2 * each, sensitivity=scores, whole=self.everything)
+        return WholeExponential(epsilon=2 * each, sensitivity=scores, whole=self.budget.everything)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,32 +285,20 @@ def refuse_budget(epsilon: float, delta: float) -> None:
         )
 
 
-def refuse_too_little(
-    epsilon: float,
-    delta: float,
-    *,
-    columns: int,
-    cells: int,
-    rows: int | None,
-    relation: Relation,
-    unit: Unit,
-) -> None:
+def refuse_too_little(budget: MarginalBudget, *, columns: int, cells: int, rows: int | None) -> None:
     """Refuse a budget under which not even the coarsest column could be told from noise; nothing is spent.
 
     Args:
-        epsilon: The budget.
-        delta: The same.
+        budget: What may be spent.
         columns: How many columns there are.
         cells: Cells of the column that has fewest.
         rows: How many rows there are, if that is public.
-        relation: Which tables are neighbours.
-        unit: Whose presence is hidden.
     """
-    about = rows or ASSUMED_ROWS
+    about, epsilon = rows or ASSUMED_ROWS, budget.epsilon
 
-    def enough(budget: float, count: int) -> bool:
-        spread = math.sqrt(global_sensitivity(0, 1, relation, unit, grouped=True, optional=True).l2_squared)
-        single = gaussian_multiplier(budget, delta)
+    def enough(paid: float, count: int) -> bool:
+        spread = math.sqrt(budget.reach.l2_squared)
+        single = gaussian_multiplier(paid, budget.delta)
         part = 1.0 if count == 1 else _one_way_share(about / single)
         deviation = spread * single * math.sqrt(count / part)
         return about / cells >= VISIBLE * deviation

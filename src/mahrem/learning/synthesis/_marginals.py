@@ -14,7 +14,12 @@ from mahrem.learning.synthesis._clique_growth import CountedTables, Growth, grow
 from mahrem.learning.synthesis._clique_tree import Clique, CliqueTree, Measured, fit_tree
 from mahrem.learning.synthesis._drawn_tables import ModelledTable
 from mahrem.learning.synthesis._farthest_tables import WITH_TARGET, count_farthest
-from mahrem.learning.synthesis._marginal_plan import MarginalPlan, plan_marginals, refuse_too_little
+from mahrem.learning.synthesis._marginal_plan import (
+    MarginalBudget,
+    MarginalPlan,
+    plan_marginals,
+    refuse_too_little,
+)
 from mahrem.learning.synthesis._marginals_fit import MarginalsFit
 from mahrem.learning.synthesis._population import UNLIKELY, Population, rows_to_weigh
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
@@ -82,21 +87,13 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
             )
 
     def plan(self, domain: DeclaredDomain, rows: int | None, ledger: Ledger) -> MarginalPlan:
-        refuse_too_little(
-            self.epsilon,
-            self.delta,
-            columns=len(domain.columns),
-            cells=min(column.cells for column in domain.columns),
-            rows=rows,
-            relation=ledger.relation,
-            unit=ledger.unit,
-        )
+        budget = MarginalBudget(float(self.epsilon), float(self.delta), ledger.relation, ledger.unit)
+        columns = len(domain.columns)
+        cells = min(column.cells for column in domain.columns)
+        refuse_too_little(budget, columns=columns, cells=cells, rows=rows)
         return plan_marginals(
-            epsilon=float(self.epsilon),
-            delta=float(self.delta),
-            columns=len(domain.columns),
-            relation=ledger.relation,
-            unit=ledger.unit,
+            budget,
+            columns=columns,
             rows=rows,
             rounds=self.rounds,
             weight=1 if self.target is None else WITH_TARGET,

@@ -17,7 +17,7 @@ from mahrem.learning.synthesis._drawings import CHUNK, CellsAsked, NetworkDrawin
 from mahrem.learning.synthesis._drawn_tables import DrawGroups, DrawnTable, GroupConditions, ModelledTable
 from mahrem.learning.synthesis._generators import Generator, GeneratorExamples
 from mahrem.learning.synthesis._likelihoods import CellLikelihood
-from mahrem.learning.synthesis._marginal_plan import refuse_too_little
+from mahrem.learning.synthesis._marginal_plan import MarginalBudget, refuse_too_little
 from mahrem.learning.synthesis._network_plan import NetworkPlan, plan_network
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 from mahrem.learning.synthesis._table_synthesiser import CodedTable, TableSynthesiser, neighbours_in_words
@@ -73,7 +73,8 @@ class NetworkTables(TableSynthesiser[NetworkPlan, "NetworkTablesFit"]):
         if self.target is not None and columns < 2:
             raise InvalidParameter(f"target={self.target!r} needs a column beside it, made for each value")
         cells = min(column.cells for column in domain.columns)
-        refuse_too_little(self.epsilon, self.delta, columns=columns, cells=cells, **public)
+        budget = MarginalBudget(float(self.epsilon), float(self.delta), ledger.relation, ledger.unit)
+        refuse_too_little(budget, columns=columns, cells=cells, rows=rows)
         plan = plan_network(
             self.generator, epsilon=float(self.epsilon), delta=float(self.delta), columns=columns, **public
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 import polars as pl
@@ -13,25 +13,15 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import Infeasible, InvalidParameter, spelled
 from mahrem.partition import Partitioner, build_method
-from mahrem.recode import Nodes, Recoding, default_recoding, heaped
+from mahrem.recode import Recoding, default_recoding, heaped
 from mahrem.release.decisions._column_settings import refuse_unheard
 from mahrem.release.decisions._policy import Policy
-from mahrem.table import (
-    EVERY,
-    Axis,
-    Column,
-    Domain,
-    Hierarchy,
-    Kind,
-    Leaves,
-    Numbers,
-    Reading,
-    Role,
-    Words,
-    read_kind,
-)
+from mahrem.table import EVERY, Axis, Column, Domain, Kind, Leaves, Numbers, Reading, Role, Words, read_kind
 from mahrem.table.columns import assign_roles, refuse_lookalikes, refuse_mixed_zones
 from mahrem.table.reading import Spelling
+
+if TYPE_CHECKING:
+    from mahrem.table import Hierarchy
 
 
 def roles_of(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:
@@ -105,6 +95,8 @@ def hierarchies_of(policy: Policy, names: Sequence[str] | None = None) -> dict[s
 
 def hierarchy_of(name: str, given: object) -> Hierarchy:
     """Give a hierarchy that was given as such or as a file."""
+    from mahrem.table import Hierarchy
+
     if isinstance(given, Hierarchy):
         return given
     if isinstance(given, str | Path):
@@ -121,6 +113,8 @@ def recoding_of(axis: Axis, policy: Policy, level: int | None) -> Recoding:
 
         return Whole()
     if level is not None:
+        from mahrem.recode import Nodes
+
         return Nodes(level=level)
     if policy.cells == "centroid":
         from mahrem.recode import Centroids
@@ -155,6 +149,8 @@ def _in_blocks(axis: Axis, policy: Policy) -> Recoding | None:
     setting, step = least
     match axis.domain:
         case Leaves():
+            from mahrem.recode import Nodes
+
             return Nodes(least=int(step))
         case Words(labels):
             from mahrem.recode import Prefixes

@@ -35,7 +35,6 @@ from mahrem.partition import METHODS
 from mahrem.readers import by_column, column, columns, number, switch, text, texts, whole
 from mahrem.release.decisions import _readers as readers
 from mahrem.release.decisions._column_settings import check_coarseness
-from mahrem.release.decisions._ready import READY_POLICIES, found_columns, ready_policy
 from mahrem.settings import Setting, check_settings, read_settings, same_setting, setting, settings_of
 from mahrem.table import Kind, Missing, written_formats
 from mahrem.table.columns import is_role_word, role_from_word
@@ -383,6 +382,8 @@ class Policy:
         named = self._as_in(columns)
         if not named.look_for:
             return named
+        from mahrem.release.decisions._ready import found_columns
+
         return replace(Policy.of(found_columns(named, columns, *look()), over=named), look_for=())
 
     def _as_in(self, columns: Sequence[str]) -> Policy:
@@ -462,6 +463,8 @@ def read_policy(path: str | Path, *, beside: Mapping[str, Any] | None = None) ->
     A release's policy names the columns whose hierarchy or key stayed private. To make a release with it
     again, these are said ``beside`` the file: without them the result would silently be another one.
     """
+    from mahrem.release.decisions._ready import READY_POLICIES, ready_policy
+
     try:
         text = ready_policy(path) or Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     )
     from mahrem.release.folders._own_claims import OwnClaims, read_own_claims
     from mahrem.release.folders._people import remember_people, watch_people
-    from mahrem.release.folders._record import earlier_seconds, record_run
-    from mahrem.release.folders._releases import (
+    from mahrem.release.folders._record import (
         RememberedRelease,
         difference,
+        earlier_seconds,
         mark_release,
+        record_run,
         remembered_releases,
     )
     from mahrem.release.folders._signature import (

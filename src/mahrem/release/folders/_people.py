@@ -10,20 +10,22 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from mahrem.arrays.sketching import RowSketch
 from mahrem.errors import either
 from mahrem.files import private_key, state_folder, write_whole
 from mahrem.release.decisions import Policy
-from mahrem.release.folders._record import release_mark
-from mahrem.release.folders._releases import forget_mark, is_uncounted
+from mahrem.release.folders._record import forget_mark, is_uncounted, release_mark
 from mahrem.table import Source
 from mahrem.table.cells import text_where_needed
 from mahrem.types import Mask
 from mahrem.words import Note, warn_of
+
+if TYPE_CHECKING:
+    from mahrem.arrays.sketching import RowSketch
 
 KEPT = 1 << 17  # fingerprints kept of one release: enough to estimate any overlap
 LIKELY = 0.5  # share of equal quasi-identifiers from which on two tables are taken for the same people
@@ -56,6 +58,8 @@ def fingerprints(frame: pl.DataFrame, *, by_name: bool) -> Fingerprints:
         - Equal rows are one person; the order of rows and columns does not matter.
         - Without this user's key a fingerprint can be neither made nor traced back.
     """
+    from mahrem.arrays.sketching import RowSketch
+
     key = private_key()
     names = sorted(frame.columns)
     tag = hmac.new(key, _SEPARATOR.join(["people", *names]).encode(), hashlib.sha256).hexdigest()[:16]
@@ -185,6 +189,8 @@ def _folder() -> Path:
 
 def _read(path: Path) -> tuple[dict[str, object], Fingerprints] | None:
     """Read what an earlier release left; a file that was cut off counts as not there."""
+    from mahrem.arrays.sketching import RowSketch
+
     try:
         head, _, content = path.read_bytes().partition(b"\n")
         about = json.loads(head)

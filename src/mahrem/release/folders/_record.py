@@ -1,4 +1,8 @@
-"""The private run record: what is needed to explain a release later and must never lie beside it."""
+"""What this machine remembers of releases, and must never lie beside them.
+
+The private run record explains a release later; from all of them follows which there are, what they are, and
+how two differ.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,23 @@ import json
 import math
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from mahrem import check
 from mahrem.entries import own_version
+from mahrem.errors import InvalidParameter, OutputFailed
 from mahrem.files import private_key, state_folder, write_whole
+from mahrem.release.decisions import read_policy
+from mahrem.release.folders._folder import check_hashes, is_release
 from mahrem.words import Note, warn_of
 
+MADE, DRAFT, PUBLISHED, WITHDRAWN = "made", "draft", "published", "withdrawn"
+UNCOUNTED = (DRAFT, WITHDRAWN)  # nobody outside has them: no later release can be laid beside them
+_STATES = "releases.json"
 _CHUNK = 1 << 22
 _RUNS = 50  # the last ones that are looked at
 _ENOUGH = 10_000  # rows from which on a run says something about another
@@ -84,3 +96,141 @@ def earlier_seconds(method: str, rows: int, columns: int) -> float | None:
 def release_mark(folder: Path) -> str:
     """Give a keyed hash of where a release lies: what is kept about it names no folder."""
     return hmac.new(private_key(), str(folder.absolute()).encode(), hashlib.sha256).hexdigest()[:16]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RememberedRelease:
+    """What is remembered of a release."""
+
+    folder: str
+    made: str  # when it was finished
+    state: str
+    source: str | None
+    rows: int | None
+    classes: int | None
+    method: str | None
+    k: int | None
+    there: bool  # its folder still is
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give it as plain data."""
+        return asdict(self)
+
+
+def remembered_releases() -> list[RememberedRelease]:
+    """Give the releases that were made on this machine, the newest first; of a folder only the last one."""
+    found: dict[str, RememberedRelease] = {}
+    states = _states()
+    for run in _runs():
+        folder, policy = str(run["release"]), run.get("policy") or {}
+        found[folder] = RememberedRelease(
+            folder=folder,
+            made=str(run["finished"]),
+            state=states.get(release_mark(Path(folder)), MADE),
+            source=run.get("input"),
+            rows=run.get("rows"),
+            classes=run.get("classes"),
+            method=policy.get("method"),
+            k=policy.get("k"),
+            there=Path(folder).is_dir(),
+        )
+    return sorted(found.values(), key=lambda release: release.made, reverse=True)
+
+
+def mark_release(folder: str | Path, state: str) -> None:
+    """Remember that a release is a draft, is published, or was withdrawn.
+
+    Drafts and withdrawn releases raise no warning that the people of a later one were released before.
+
+    Raises:
+        InvalidParameter: If nothing is known of a release in this folder.
+    """
+    check.one_of((DRAFT, PUBLISHED, WITHDRAWN), state=state)
+    path = Path(folder)
+    known = {release.folder for release in remembered_releases()}
+    if str(path.absolute()) not in known and not is_release(path):
+        raise InvalidParameter(f"release={path.name!r} is no release folder, and none is remembered there")
+    _keep({**_states(), release_mark(path): state})
+
+
+def forget_mark(folder: Path) -> None:
+    """Forget what was said of an earlier release in a folder: the one there now is another."""
+    states = _states()
+    if states.pop(release_mark(folder), None) is not None:
+        _keep(states)
+
+
+def is_uncounted(mark: object) -> bool:
+    """Say whether a release, by its mark, is a draft or was withdrawn."""
+    return _states().get(str(mark)) in UNCOUNTED
+
+
+def difference(first: str | Path, second: str | Path) -> dict[str, dict[str, list[Any]]]:
+    """Say in which settings, promises, figures and columns two release folders differ.
+
+    Each difference is the value in the first and in the second; None where it is not there.
+
+    Raises:
+        Tampered: If a file of one is not what was released.
+        InvalidParameter: If one is no release folder.
+    """
+    parts = [_told(Path(folder)) for folder in (first, second)]
+    return {
+        about: {
+            name: [part[about].get(name) for part in parts]
+            for name in sorted({*parts[0][about], *parts[1][about]})
+            if parts[0][about].get(name) != parts[1][about].get(name)
+        }
+        for about in parts[0]
+    }
+
+
+def _told(folder: Path) -> dict[str, dict[str, Any]]:
+    if not is_release(folder) or not (folder / "policy.toml").is_file():
+        raise InvalidParameter(f"release={folder.resolve().name!r} is no release folder with a policy")
+    check_hashes(folder)
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    promises = {
+        " ".join(filter(None, (promise["model"], promise.get("column")))): {
+            key: promise.get(key) for key in ("wanted", "reached", "holds")
+        }
+        for promise in report["promises"]
+    }
+    figures = {**report["utility"], "rows": report["rows"]}
+    figures |= {
+        f"risk.{name}": value for name, value in report["risk"].items() if isinstance(value, int | float)
+    }
+    roles = {name: about.get("role") for name, about in report["columns"].items()}
+    return {
+        "settings": dict(read_policy(folder / "policy.toml")),
+        "promises": promises,
+        "figures": figures,
+        "columns": roles,
+    }
+
+
+def _runs() -> Iterator[Mapping[str, Any]]:
+    """Read the private records of runs, the oldest first; one that was cut off counts as not there."""
+    for path in sorted((state_folder() / "runs").glob("*.json")):
+        try:
+            run = json.loads(path.read_bytes())
+            if isinstance(run, dict) and "release" in run and "finished" in run:
+                yield run
+        except (OSError, ValueError):
+            continue
+
+
+def _states() -> dict[str, str]:
+    try:
+        states = json.loads((state_folder() / _STATES).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {str(mark): str(state) for mark, state in states.items()} if isinstance(states, dict) else {}
+
+
+def _keep(states: Mapping[str, str]) -> None:
+    try:
+        state_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(state_folder() / _STATES, json.dumps(states, indent=2))
+    except OSError as error:
+        raise OutputFailed(f"what was said of a release could not be kept: {error.strerror}") from None

@@ -48,13 +48,7 @@ if TYPE_CHECKING:
         write_ranges,
         write_set,
     )
-    from mahrem.table.cells._grouped_numbers import (
-        CURRENCY,
-        THOUSANDS,
-        NumberSigns,
-        number_signs,
-        plain_numbers,
-    )
+    from mahrem.table.cells._grouped_numbers import CURRENCY, THOUSANDS, number_signs, plain_numbers
     from mahrem.table.cells._number_grid import EXACT, NumberGrid, all_whole, finite
     from mahrem.table.cells._text import (
         as_text,
@@ -65,12 +59,7 @@ if TYPE_CHECKING:
         whole_numbers,
         with_point,
     )
-    from mahrem.table.cells._usual_dates import (
-        dates_of_format,
-        is_date_format,
-        look_like_dates,
-        usual_dates,
-    )
+    from mahrem.table.cells._usual_dates import dates_of_format, is_date_format, look_like_dates, usual_dates
     from mahrem.table.cells._zones import (
         CALENDAR_STEPS,
         calendar,
@@ -97,7 +86,6 @@ __all__ = [
     "Members",
     "MissingCell",
     "NumberGrid",
-    "NumberSigns",
     "Prefix",
     "Range",
     "Suppressed",

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from mahrem.table.columns._missing import apply_missing
     from mahrem.table.columns._pseudonym import pseudonyms, read_key
     from mahrem.table.columns._roles import assign_roles, is_role_word, role_from_word
-    from mahrem.table.columns._sensitive import encode_sensitive
-    from mahrem.table.columns._spellings import fold_spellings
+    from mahrem.table.columns._sensitive import encode_sensitive, fold_spellings
 else:
     __getattr__, __dir__ = offered(__name__)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from mahrem.table.hierarchies import Hierarchy
 from mahrem.types import Codes, Integers, Positions
+
+if TYPE_CHECKING:
+    from mahrem.table.hierarchies import Hierarchy
 
 
 @dataclass(frozen=True)

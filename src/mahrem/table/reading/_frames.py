@@ -14,8 +14,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
-from mahrem.table.cells import named_zone, texts_of_objects, zone_of_offset
-from mahrem.table.reading._arrow import ArrowSource, arrow_table
+from mahrem.table.cells import named_zone, zone_of_offset
 from mahrem.table.reading._reading import ColumnSource, Reading, Source, arrange
 from mahrem.table.reading._spelling import LOOKED_AT, may_be_respelled
 
@@ -33,6 +32,8 @@ WIDEST = 38  # digits of a decimal that polars reads
 def open_frame(frame: object, reading: Reading) -> Source | None:
     """Take a frame as a source; None if it is none that we know."""
     import narwhals as nw
+
+    from mahrem.table.reading._arrow import ArrowSource, arrow_table
 
     native = nw.to_native(frame, pass_through=True)
     if isinstance(native, pl.DataFrame):
@@ -68,6 +69,8 @@ def hold(given: object) -> object:
         return as_polars(native)
     if nw.dependencies.is_into_dataframe(native):
         return given
+    from mahrem.table.reading._arrow import arrow_table
+
     table = arrow_table(native)
     return given if table is None else table
 
@@ -119,6 +122,8 @@ def _mixes_zones(column: pd.Series) -> bool:
 
 def _texts_by_cell(column: pd.Series) -> pl.Series:
     """Write objects of any kinds as text, each by itself: the kind they have in common, one can change."""
+    from mahrem.table.cells import texts_of_objects
+
     if column.dtype.name == "category":
         texts = texts_of_objects(column.cat.categories)
         places = pl.Series(column.cat.codes.to_numpy(), dtype=pl.Int64)
@@ -379,6 +384,8 @@ def open_polars(
 def _open_wide(files: Sequence[Path], label: str, reading: Reading, kind: str) -> Source:
     """Open files with decimals that polars does not read: one long number makes a column of them."""
     from pyarrow import dataset
+
+    from mahrem.table.reading._arrow import ArrowSource
 
     table = dataset.dataset([str(file) for file in files], format=kind).to_table()
     return ArrowSource(table, reading, label=label)

@@ -15,7 +15,6 @@ from polars.datatypes.classes import NestedType
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.table.cells import texts_of_objects
 from mahrem.table.reading._spelling import PlainTexts, Spelling, plain_texts
 
 if TYPE_CHECKING:
@@ -250,6 +249,8 @@ def _with_texts(frame: Frame, schema: Mapping[str, pl.DataType]) -> Frame:
 
 
 def _texts(column: pl.Series) -> pl.Series:
+    from mahrem.table.cells import texts_of_objects
+
     return texts_of_objects(column.to_list())
 
 

@@ -1,0 +1,141 @@
+"""Which classes of a node may stand, judged by what is counted in them: rows are not looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from mahrem.models import Counts, PrivacyModel, holds_either_way
+from mahrem.partition._partition import Admits
+from mahrem.partition.judging import Admission, JudgedClasses, standing
+from mahrem.partition.lattice._lattice import Grouped, Lattice
+from mahrem.partition.lattice._lattice_values import ValuedLattice
+from mahrem.types import Floats, Mask
+
+_NONE = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class NodeJudge:
+    """Judges the classes of nodes under the promises of an :class:`Admission` that counts rows.
+
+    Guarantees:
+        - What it shows is what judging the rows of the classes would show, unless more rows than ``budget``
+          are left out: then it is only certain that they are.
+    """
+
+    promises: tuple[tuple[PrivacyModel, int | None], ...]  # and the column they are about
+    columns: Mapping[int, ValuedLattice] = field(repr=False)
+    budget: int  # rows that may be left out
+    relative: bool  # classes are compared with the table that is shown
+    most: int | None  # when more rows are left out, nobody minds whether the rest stands
+
+    @classmethod
+    def of(
+        cls, lattice: Lattice, admits: Admits, *, budget: int, relative: bool, most: int | None
+    ) -> NodeJudge | None:
+        """Prepare a judge; None where rows must be asked: people are counted, or others are around."""
+        if not judges_by_counts(admits):
+            return None
+        assert isinstance(admits, Admission)  # noqa: S101 - as was asked
+        known = {id(values): values for _, values in admits.promises if values is not None}
+        columns = {key: ValuedLattice.of(lattice, values) for key, values in known.items()}
+        said = tuple((model, None if values is None else id(values)) for model, values in admits.promises)
+        return cls(said, columns, budget, relative, most)
+
+    def shown(self, grouped: Grouped, large: Mask) -> Mask:
+        """Say which classes of a node are shown, of those that are large enough."""
+        tally = {key: _of_some(column.counts(grouped.levels), large) for key, column in self.columns.items()}
+        alone = Counts(grouped.sizes, _NONE, _NONE, _NONE, np.zeros(0))
+        node = _NodeCounts(self.promises, tally, alone)
+        if not self.relative:
+            return large & node.admitted()
+        told = {key: column.told for key, column in self.columns.items()}
+        possible = large & node.possible(self.budget, told)
+        if int(grouped.sizes[~possible].sum()) > self.budget:  # whatever is taken away, these never stand
+            return possible
+        fewest = 0 if self.most is None else int(grouped.sizes.sum()) - self.most
+        return standing(JudgedClasses(grouped.sizes, large, node.among, fewest))
+
+
+def judges_by_counts(admits: Admits) -> bool:
+    """Say whether what is counted in classes is all that a judge asks for."""
+    rows = isinstance(admits, Admission) and not admits.plain
+    return rows and admits.subjects is None and admits.members is None and admits.compared is None  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class _NodeCounts:
+    """What is counted in the classes of one node."""
+
+    promises: tuple[tuple[PrivacyModel, int | None], ...]
+    tally: Mapping[int, Counts] = field(repr=False)
+    alone: Counts = field(repr=False)  # sizes, for promises that are about no column
+
+    def admitted(self) -> Mask:
+        """Judge all classes against the whole table."""
+        found: Mask = np.ones(self.alone.groups, np.bool_)
+        for model, key in self.promises:
+            found &= holds_either_way(model, self.alone if key is None else self.tally[key])
+        return found
+
+    def possible(self, budget: int, told: Mapping[int, int]) -> Mask:
+        """Say which classes may stand at all, once up to so many rows are taken away."""
+        found: Mask = np.ones(self.alone.groups, np.bool_)
+        for model, key in self.promises:
+            counts = self.alone if key is None else self.tally[key]
+            rows = int(counts.sizes.sum()) if key is None else told[key]
+            looser = model.loosened(budget / rows) if budget < rows else None
+            if looser is not None:
+                found &= looser.holds(counts)
+        return found
+
+    def among(self, left: Mask) -> Mask:
+        """Judge all classes against the table that some of them make."""
+        found: Mask = np.ones(self.alone.groups, np.bool_)
+        readings = {key: list(_readings(counts, left)) for key, counts in self.tally.items()}
+        for model, key in self.promises:
+            for counts in [self.alone] if key is None else readings[key]:
+                found &= holds_either_way(model, counts)
+        return found
+
+
+def _of_some(counts: Counts, chosen: Mask) -> Counts:
+    """Leave out what is counted in the other classes: nobody asks about them."""
+    told = chosen[counts.group]
+    return replace(counts, group=counts.group[told], value=counts.value[told], count=counts.count[told])
+
+
+def _readings(counts: Counts, left: Mask) -> Iterator[Counts]:
+    """Give the counts in the table that is left; where values no longer occur, also without these."""
+    inside = left[counts.group]
+    weights = counts.count[inside].astype(np.float64)
+    times = np.bincount(counts.value[inside], weights=weights, minlength=len(counts.table)).astype(np.float64)
+    met: Mask = times > 0
+    yield counts.against(_shares(times))
+    if met.all():
+        return
+    yield _only(counts, times, np.append(np.ones(len(met) - 1, np.bool_), met[-1:]))
+    yield _only(counts, times, met)
+
+
+def _only(counts: Counts, times: Floats, kept: Mask) -> Counts:
+    """Number anew the values that are kept; the others are not counted."""
+    numbers = np.cumsum(kept) - 1
+    told = kept[counts.value]
+    return replace(
+        counts,
+        group=counts.group[told],
+        value=numbers[counts.value[told]],
+        count=counts.count[told],
+        table=_shares(times[kept]),
+        ancestors=None if counts.ancestors is None else counts.ancestors[:, kept],
+        missing=counts.missing and bool(kept[-1]),
+    )
+
+
+def _shares(times: Floats) -> Floats:
+    shares: Floats = times / max(1.0, float(times.sum()))
+    return shares

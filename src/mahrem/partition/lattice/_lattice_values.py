@@ -1,0 +1,60 @@
+"""Values of a column in the classes of a node: made from those of a finer node, never from rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mahrem.arrays import counting
+from mahrem.models import Counts
+from mahrem.partition.lattice._lattice import Lattice, Tree, lattice_of_trees
+from mahrem.table import Values
+from mahrem.types import Floats
+
+
+@dataclass(frozen=True)
+class ValuedLattice:
+    """A lattice with the values of one more column as a column that is never lifted.
+
+    Guarantees:
+        - Classes come in the order of the plain lattice, with their values in order.
+    """
+
+    lattice: Lattice = field(repr=False)
+    values: Values = field(repr=False)
+    table: Floats = field(repr=False)  # (values,) share of each in the whole table
+    told: int  # rows that have a value
+
+    @classmethod
+    def of(cls, lattice: Lattice, values: Values) -> ValuedLattice:
+        """Put the values beside the columns of a lattice."""
+        leaves = np.arange(max(values.size, 1))
+        tree = Tree(
+            values.codes.astype(np.int64),
+            np.stack([leaves, np.zeros_like(leaves)]),
+            np.zeros((2, len(leaves))),
+        )
+        wider = lattice_of_trees((*lattice.trees, tree), len(values.codes), members=lattice.members)
+        codes = values.codes if lattice.members is None else values.codes[lattice.members]
+        shown = np.bincount(codes[codes >= 0], minlength=values.size)
+        told = int(shown.sum())
+        return cls(wider, values, shown / max(1, told), told)
+
+    def counts(self, levels: tuple[int, ...]) -> Counts:
+        """Count the values in every class of a node."""
+        pairs = self.lattice.classes((*levels, 0))
+        lift = self.lattice.lift(pairs.levels, (*levels, 1))
+        _, sizes, group = counting.regroup(pairs.keys, pairs.sizes, lift)
+        code = self.lattice.codes(pairs, len(levels)).astype(np.int64)
+        told = np.flatnonzero((code > 0) & (pairs.sizes > 0))
+        told = told[np.argsort(group[told] * np.int64(self.values.size + 1) + code[told])]
+        return Counts(
+            sizes=sizes,
+            group=group[told].astype(np.int64),
+            value=code[told] - 1,
+            count=pairs.sizes[told],
+            table=self.table,
+            ancestors=self.values.ancestors,
+            missing=self.values.missing,
+        )

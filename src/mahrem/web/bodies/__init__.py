@@ -1,0 +1,98 @@
+"""What requests and answers hold: bodies of the API, made from specs of settings, and fields of forms.
+
+A body refuses what its setting refuses, in the same words. Nothing here knows where a project lies or what
+a job does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.web.bodies._bodies import (
+        ERRORS,
+        About,
+        Adopted,
+        CompareWish,
+        FolderFiles,
+        Health,
+        HierarchyTree,
+        HierarchyWish,
+        JobList,
+        LedgerSheet,
+        LedgerWish,
+        NewProject,
+        Opened,
+        OpenSession,
+        ProjectList,
+        Question,
+        SessionList,
+        SourceDatabase,
+        SourcePath,
+        Started,
+        TreeFacts,
+    )
+    from mahrem.web.bodies._fields import FormField, form_fields, label_of, read_field
+    from mahrem.web.bodies._models import Decision, ErrorDetail, Job, Project, SourceFacts
+    from mahrem.web.bodies._release_bodies import (
+        DECLARED,
+        ROLES,
+        USUAL_K,
+        ColumnChoice,
+        Columns,
+        ReadingChoice,
+        ReleasePromises,
+        RoleName,
+        settings_of_column,
+        settings_of_step,
+    )
+    from mahrem.web.bodies._setting_bodies import Strict, must_be
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "DECLARED",
+    "ERRORS",
+    "ROLES",
+    "USUAL_K",
+    "About",
+    "Adopted",
+    "ColumnChoice",
+    "Columns",
+    "CompareWish",
+    "Decision",
+    "ErrorDetail",
+    "FolderFiles",
+    "FormField",
+    "Health",
+    "HierarchyTree",
+    "HierarchyWish",
+    "Job",
+    "JobList",
+    "LedgerSheet",
+    "LedgerWish",
+    "NewProject",
+    "OpenSession",
+    "Opened",
+    "Project",
+    "ProjectList",
+    "Question",
+    "ReadingChoice",
+    "ReleasePromises",
+    "RoleName",
+    "SessionList",
+    "SourceDatabase",
+    "SourceFacts",
+    "SourcePath",
+    "Started",
+    "Strict",
+    "TreeFacts",
+    "form_fields",
+    "label_of",
+    "must_be",
+    "read_field",
+    "settings_of_column",
+    "settings_of_step",
+]

@@ -1,0 +1,199 @@
+"""What a job does: one verb of the pipeline each, called as the command line calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from mahrem.errors import InvalidInput
+from mahrem.release.decisions import ReadingSettings, reading_from
+from mahrem.release.folders import mark_release
+from mahrem.web._errors import Refused
+from mahrem.web._orders import JobOrder, Json
+from mahrem.web.bodies import USUAL_K
+from mahrem.web.jobs._drawn import draw
+from mahrem.words import Note, Progress
+
+if TYPE_CHECKING:
+    from mahrem.pipeline import Inspection
+    from mahrem.table import Reading, Source
+
+
+def perform(order: JobOrder, progress: Progress) -> Json:
+    """Do what an order says; gives what goes into ``result.json``."""
+    return VERBS[order.verb](order, progress)
+
+
+def _inspect(order: JobOrder, progress: Progress) -> Json:
+    from mahrem.pipeline import inspect
+    from mahrem.table import open_source
+
+    progress(Note("stage.reading"))
+    opened = open_source(order.table, _plain_reading(order))
+    sizes = {"columns": len(opened.columns), "rows": opened.rows}
+    most = {"columns": order.limits.columns, "rows": order.limits.rows}
+    for what, count in sizes.items():
+        if count > most[what]:
+            raise Refused(413, f"too_many_{what}", count=count, most=most[what])
+    if opened.rows == 0:
+        raise InvalidInput("the table has column names but no rows; a table to anonymise has some")
+    progress(Note("stage.columns"))
+    found = inspect(order.table, **order.reading)
+    return _with_portraits(found, opened)
+
+
+def _with_portraits(found: Inspection, opened: Source) -> Json:
+    """Draw the columns that do not name people."""
+    from mahrem.pipeline import portray
+    from mahrem.release.decisions import policy_from, reading_of
+    from mahrem.table import Role
+
+    drawn = [facts.name for facts in found.columns if facts.suggested_role is not Role.IDENTIFIER]
+    decimal = reading_of(policy_from(None, found.reading)).decimal
+    table = opened.take(list(dict.fromkeys([*drawn, *([found.subject] if found.subject else [])])))
+    portraits = portray(table, drawn, floor=USUAL_K, subject=found.subject, decimal=decimal)
+    facts = found.as_dict()
+    facts["columns"] = [{**one, "portrait": portraits.get(one["name"])} for one in facts["columns"]]
+    return facts
+
+
+def _plain_settings(order: JobOrder) -> Json:
+    """Give how rows are read where cells are left as they are written: thousands and dates stay out."""
+    known = ReadingSettings.__annotations__
+    return {name: value for name, value in order.reading.items() if name in known}
+
+
+def _plain_reading(order: JobOrder) -> Reading:
+    return reading_from(_plain_settings(order))
+
+
+def _anonymize(order: JobOrder, progress: Progress) -> Json:
+    from mahrem.pipeline import anonymize
+    from mahrem.report import Report
+
+    release = anonymize(
+        order.table,
+        output=order.place / "release",
+        target=order.arguments.get("target"),
+        progress=progress,
+        **order.settings,
+    )
+    mark_release(order.place / "release", "draft")  # until somebody hands it out: tries of one table are many
+    draw(order.place, Report.read(release.report))
+    return {"report": release.report}
+
+
+def _compare(order: JobOrder, progress: Progress) -> Json:
+    from mahrem.pipeline import compare
+    from mahrem.report import comparison_advice
+
+    settings = {key: value for key, value in order.settings.items() if key != "method"}
+    sweep = compare(
+        order.table,
+        output=order.place / "comparison",
+        progress=progress,
+        **{**settings, **order.arguments},
+    )
+    found = sweep.as_dict()
+    return {**found, "advice": list(comparison_advice(found))}
+
+
+def _audit(order: JobOrder, progress: Progress) -> Json:
+    from mahrem.pipeline import audit
+    from mahrem.release.decisions import release_settings
+    from mahrem.report import Report
+
+    known = release_settings()
+    kept = {
+        key: value
+        for key, value in order.settings.items()
+        if key in _AUDITED or known[key].group in {"promises", "reading", "database"}
+    }
+    audited = audit(
+        order.table,
+        threshold=order.arguments.get("threshold", 0.2),
+        memory=order.limits.memory // 2,
+        progress=progress,
+        **kept,
+    )
+    draw(order.place, Report.read(audited.report))
+    return {"report": audited.report}
+
+
+_AUDITED = (
+    "quasi",
+    "sensitive",
+    "hierarchy",
+    "bounds",
+    "cells",
+    "strategy",
+)  # and all that is promised and read
+
+
+def _attack(order: JobOrder, progress: Progress) -> Json:
+    from mahrem.pipeline import attack
+    from mahrem.report import Report, ReportColumn, ReportTeam
+
+    release = order.beside("job", order.arguments["release"]) / "release"
+    trials = order.arguments.get("trials", 1000)
+    attacked = attack(release, original=order.table, trials=trials, progress=progress)
+    columns = {name: ReportColumn(role="quasi") for name in attacked.report["quasi"]}
+    draw(order.place, Report(columns=columns, red_team=ReportTeam.read(attacked.report)))
+    return {"report": attacked.report}
+
+
+def _estimate(order: JobOrder, progress: Progress) -> Json:
+    from mahrem.pipeline import dry_run
+
+    return {"report": dry_run(order.table, progress=progress, **order.settings).report}
+
+
+def _hierarchy(order: JobOrder, progress: Progress) -> Json:
+    from mahrem.pipeline import check_hierarchy, make_hierarchy
+
+    progress(Note("stage.grouping"))
+    tree = make_hierarchy(order.table, **order.arguments, **order.settings)
+    tree.write(order.beside("hierarchy").with_suffix(".csv"))
+    return {"facts": asdict(check_hierarchy(tree))}
+
+
+def _ledger(order: JobOrder, progress: Progress) -> Json:
+    from mahrem.dp import Ledger
+
+    progress(Note("stage.budget"))
+    reading = _plain_reading(order)
+    ledger = Ledger.create(order.beside("ledger"), order.table, reading=reading, **order.arguments)
+    return {"sheet": ledger.data_sheet()}
+
+
+def _query(order: JobOrder, progress: Progress) -> Json:
+    from mahrem.pipeline import query
+
+    progress(Note("stage.answering"))
+    arguments = {**order.arguments, **_plain_settings(order)}
+    ledger = order.beside("ledger", arguments.pop("ledger"))
+    return query(order.table, arguments.pop("question"), ledger=ledger, **arguments).as_dict()
+
+
+def _trial(order: JobOrder, progress: Progress) -> Json:
+    from mahrem.pipeline import Explorer
+
+    progress(Note("stage.reading"))
+    explorer = Explorer(order.table, most=None, **order.reading)
+    progress(Note("stage.trying", {"size": explorer.rows, "rows": explorer.rows}))
+    return {"trial": explorer.attempt(**order.request.settings).as_dict()}
+
+
+VERBS: Mapping[str, Callable[[JobOrder, Progress], Json]] = {
+    "inspect": _inspect,
+    "anonymize": _anonymize,
+    "compare": _compare,
+    "audit": _audit,
+    "attack": _attack,
+    "estimate": _estimate,
+    "hierarchy": _hierarchy,
+    "ledger": _ledger,
+    "query": _query,
+    "trial": _trial,
+}

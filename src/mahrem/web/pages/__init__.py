@@ -1,0 +1,25 @@
+"""The pages: routes that answer with HTML, the views behind them, and templates.
+
+A view turns a project into a context that a template draws; words come from catalogues. Forms are read by
+the same settings as bodies of the API.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.web.pages._contexts import MessagePage, Shell
+    from mahrem.web.pages._routers import PAGE_ROUTERS
+    from mahrem.web.pages._templates import render
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "PAGE_ROUTERS",
+    "MessagePage",
+    "Shell",
+    "render",
+]

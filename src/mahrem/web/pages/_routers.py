@@ -1,0 +1,21 @@
+"""Every route that answers with a page."""
+
+from __future__ import annotations
+
+from mahrem.web.pages import (
+    _pages,
+    _pages_asking,
+    _pages_door,
+    _pages_explore,
+    _pages_jobs,
+    _pages_steps,
+)
+
+PAGE_ROUTERS = (
+    _pages.router,
+    _pages_steps.router,
+    _pages_explore.router,
+    _pages_jobs.router,
+    _pages_asking.router,
+    _pages_door.router,
+)
