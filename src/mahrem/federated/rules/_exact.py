@@ -15,7 +15,7 @@ from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.rules._candidates import check_sets, next_levels, union
 from mahrem.federated.rules._coverage import cover_together
 from mahrem.federated.sums import Adder, PlainSum
-from mahrem.federated.wire import Message, MessageGrid, ask_all
+from mahrem.federated.wire import Message, MessageGrid, ask_all, ask_together
 from mahrem.learning.rules import CbaSettings, ClassRules, Items, RuleList, class_rules, cut_list, least_rows
 from mahrem.types import Integers, Mask
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mahrem.federated.rules._plan import RulesPlan
 
 Candidates: TypeAlias = Literal["levels", "partition"]
+_GROUPED = "counts are sent in multiples of {}, rounded down"
 LARGEST_COUNT = 1 << 33  # rows of one class; a sum of more could go round 64 bits and come out small
 
 
@@ -162,11 +163,12 @@ class _Faults:
         if numbers.shape[1:] != (self.length,):
             return [f"numbers={numbers[0].size}: {self.length} were asked for"] * len(numbers)
         found: list[str | None] = [None] * len(numbers)
-        for wrong, why in (
-            self._beyond(numbers),
-            ((numbers[:, : self.classes] > LARGEST_COUNT).any(axis=1), "more rows than there are people"),
-            (numbers.min(axis=1, initial=0) < 0, "a count is below 0"),
-        ):  # the last that is wrong is told
+        faults = [self._beyond(numbers)]
+        if numbers.dtype.kind == "i":  # narrow numbers without a sign can be neither
+            most = (numbers[:, : self.classes] > LARGEST_COUNT).any(axis=1)
+            faults.append((most, "more rows than there are people"))
+            faults.append((numbers.min(axis=1, initial=0) < 0, "a count is below 0"))
+        for wrong, why in faults:  # the last that is wrong is told
             for client in np.flatnonzero(wrong).tolist():
                 found[client] = why
         return found
@@ -248,7 +250,11 @@ def _candidates(run: _Run) -> ItemMatrix:
         "by_rule": cba.support_of == "rule",
         "most": run.settings.most,
     }
-    answers, failures = ask_all(run.grid, run.nodes, run.question("frequent", body))
+    question = run.question("frequent", body)
+    together = ask_together(run.grid, run.nodes, question)
+    if together is not None:
+        return _named_together(run, together.body)
+    answers, failures = ask_all(run.grid, run.nodes, question)
     parts: list[tuple[Integers, list[tuple[int, str]]]] = []
     classes: set[str] = set()
     cut, least = 0, run.settings.least_count
@@ -271,12 +277,33 @@ def _candidates(run: _Run) -> ItemMatrix:
     if not classes:
         raise Infeasible(f"clients={len(run.nodes)}: none of them has a row with a class", reached=0)
     if least > 1:
-        run.why.append(f"counts below {least} are sent as 0")
+        run.why.append(_GROUPED.format(least))
     if cut:
         run.why.append(f"clients left out {cut} of their frequent sets")
     run.classes = sorted(classes)
     run.pairs = sorted({pair for _, pairs in parts for pair in pairs})
     return union(parts, run.pairs)
+
+
+def _named_together(run: _Run, sent: Mapping[str, Any]) -> ItemMatrix:
+    """Read what clients of one process named in one answer, single cells."""
+    try:
+        named, has = (np.asarray(sent[name], np.bool_) for name in ("named", "has"))
+        places, cells, names = sent["places"].tolist(), map(str, sent["cells"]), map(str, sent["classes"])
+        check_sets(np.arange(len(named))[:, None], sent["places"].astype(np.int64), len(run.columns), 1)
+        pairs = [
+            pair for pair, there in zip(zip(places, cells, strict=True), named.any(axis=1), strict=True) if there
+        ]
+        run.classes = sorted(name for name, there in zip(names, has.any(axis=1), strict=True) if there)
+        least = max(run.settings.least_count, int(sent["least"]))
+    except (KeyError, ValueError, TypeError, AttributeError):
+        raise InvalidInput("frequent sets that cannot be read") from None
+    if not run.classes:
+        raise Infeasible(f"clients={len(run.nodes)}: none of them has a row with a class", reached=0)
+    if least > 1:
+        run.why.append(_GROUPED.format(least))
+    run.pairs = sorted(pairs)
+    return np.arange(len(pairs), dtype=np.int32)[:, None] if pairs else np.empty((0, 0), np.int32)
 
 
 def _counted(run: _Run, sets: ItemMatrix) -> tuple[ItemMatrix, Integers, Integers]:
