@@ -182,9 +182,7 @@ def a_key_that_is_not_registered_is_refused(processes: Processes, tmp_path: Path
     forged = replace(federation, clients={**federation.clients, "west": public.read_text().strip()})
     (tmp_path / "forged.toml").write_text(forged.as_toml())
     with pytest.raises(InvalidInput, match="the server refuses this key"):
-        join_federation(
-            tmp_path / "forged.toml", table, key, agreeing(processes.folder, patience=PATIENCE)
-        )
+        join_federation(tmp_path / "forged.toml", table, key, agreeing(processes.folder, patience=PATIENCE))
 
 
 def a_client_whose_clock_is_wrong_is_told_so(processes: Processes, _: Path) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from federation_processes import load_flower
@@ -22,9 +21,7 @@ TABLE = people(200)
 RULES = RulesSchema(columns=("age", "town"), target="class", bins={"age": (40,)})
 SCHEMA = propose_schema(TABLE, "class")
 COUNTS = RulesPlan(least_count=5)
-NOISY = LearningPlan(
-    model="logistic", rounds=2, sum="plain", protections=Protections(clip=1.0, epsilon=2.0)
-)
+NOISY = LearningPlan(model="logistic", rounds=2, sum="plain", protections=Protections(clip=1.0, epsilon=2.0))
 
 
 @pytest.fixture

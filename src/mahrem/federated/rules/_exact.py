@@ -292,7 +292,9 @@ def _named_together(run: _Run, sent: Mapping[str, Any]) -> ItemMatrix:
         places, cells, names = sent["places"].tolist(), map(str, sent["cells"]), map(str, sent["classes"])
         check_sets(np.arange(len(named))[:, None], sent["places"].astype(np.int64), len(run.columns), 1)
         pairs = [
-            pair for pair, there in zip(zip(places, cells, strict=True), named.any(axis=1), strict=True) if there
+            pair
+            for pair, there in zip(zip(places, cells, strict=True), named.any(axis=1), strict=True)
+            if there
         ]
         run.classes = sorted(name for name, there in zip(names, has.any(axis=1), strict=True) if there)
         least = max(run.settings.least_count, int(sent["least"]))
