@@ -45,7 +45,7 @@ from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.rules import RulesPlan, RulesSchema
 from mahrem.federated.runs import ClientSettings, RulesTask, RunSettings
 from mahrem.federated.wire import Message
-from mahrem.federated.wire._certificates import make_server_certificate, read_private_key
+from mahrem.federated.wire._certificates import make_authority, make_server_certificate, read_private_key
 from mahrem.learning.rules import RuleList, cba
 
 PLAN = RulesPlan(sum="masked", support=0.1, confidence=0.4, longest=2, least_clients=2)
@@ -183,6 +183,15 @@ def a_key_that_is_not_registered_is_refused(processes: Processes, tmp_path: Path
     (tmp_path / "forged.toml").write_text(forged.as_toml())
     with pytest.raises(InvalidInput, match="the server refuses this key"):
         join_federation(tmp_path / "forged.toml", table, key, agreeing(processes.folder, patience=PATIENCE))
+
+
+def a_server_of_another_authority_is_refused(processes: Processes, tmp_path: Path) -> None:
+    processes.served()
+    other = replace(processes.federation, authority=make_authority(2)[1].decode())
+    (tmp_path / "federation.toml").write_text(other.as_toml())
+    settings = agreeing(processes.folder, patience=PATIENCE)
+    with pytest.raises(InvalidInput, match="certificate is refused"):
+        join_federation(tmp_path / "federation.toml", TABLES["north"], processes.key("east"), settings)
 
 
 def a_client_whose_clock_is_wrong_is_told_so(processes: Processes, _: Path) -> None:
@@ -400,6 +409,7 @@ STEPS = (
     without_the_operators_token_nobody_controls_anything,
     a_key_that_is_not_registered_is_refused,
     a_token_of_another_server_is_refused,
+    a_server_of_another_authority_is_refused,
     a_client_whose_clock_is_wrong_is_told_so,
     a_client_that_drops_after_its_masks_are_shared_is_survived,
     a_silo_that_spells_otherwise_or_has_another_file_does_not_join_silently,

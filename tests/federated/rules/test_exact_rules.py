@@ -297,6 +297,18 @@ def test_nonsense_in_the_first_answer_is_refused() -> None:
     assert learnt.model == model
 
 
+@pytest.mark.parametrize("together", [False, True])
+def test_rows_of_a_class_that_was_not_agreed_on_are_left_out_and_that_is_said(together: Any) -> None:
+    frame = people(200, 4)
+    frames = {f"c{place}": frame[part] for place, part in enumerate(split_rows(200, 3))}
+    alone = {name: RulesSilo(part) for name, part in frames.items()}
+    grid = LocalGrid(RulesCrowd.of(frames, "class") if together else alone)
+    learnt = learn_exact(grid, columns_of(frame), LOOSE, classes=["k0", "k1"])
+    assert learnt.model.classes == ("k0", "k1")
+    assert learnt.why == ("rows of classes that were not agreed on are left out",)
+    assert learnt.model.rows == frame.filter(pl.col("class") != "k2").height
+
+
 def test_another_schema_is_refused_and_an_empty_table_and_one_class_are_survived() -> None:
     frame = people(80, 4)
     clients = {

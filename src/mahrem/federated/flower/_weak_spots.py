@@ -30,13 +30,10 @@ def weak_spots(federation: Federation, settings: ClientSettings) -> Iterator[Che
     plan, target = federation.task.plan, federation.task.schema.target
     if isinstance(plan, LearningPlan) and not plan.private and settings.policy is None:
         yield CheckFinding(code="noiseless", column=target)
-    if isinstance(plan, RulesPlan) and settings.epsilon is None:
-        yield from _exact(target, max(plan.least_count, settings.least_count or 1))
-
-
-def _exact(target: str, least: int) -> Iterator[CheckFinding]:
-    if least == 1:
-        yield CheckFinding(code="exact", column=target)
+    if isinstance(plan, RulesPlan):
+        least = max(plan.least_count, settings.least_count or 1)
+        if least == 1 and settings.epsilon is None:
+            yield CheckFinding(code="exact", column=target)
 
 
 def promises(federation: Federation, settings: ClientSettings) -> bool:

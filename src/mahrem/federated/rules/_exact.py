@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -84,6 +84,7 @@ class _Run:
     settings: ExactSettings | RulesPlan
     adder: Adder
     nodes: list[str]
+    agreed: frozenset[str] = frozenset()  # classes; any where there are none
     left_out: dict[str, str] = field(default_factory=dict)
     rounds: dict[str, int] = field(default_factory=dict)
     name: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -106,6 +107,19 @@ class _Run:
             "cells": cells,
             **body,
         }
+
+    def take_classes(self, named: Iterable[str]) -> None:
+        """Take the classes that clients have, as far as they were agreed on.
+
+        Raises:
+            Infeasible: If there are none.
+        """
+        known = set(named)
+        self.classes = sorted(known & self.agreed if self.agreed else known)
+        if not self.classes:
+            raise Infeasible(f"clients={len(self.nodes)}: none of them has a row with a class", reached=0)
+        if len(self.classes) < len(known):
+            self.why.append("rows of classes that were not agreed on are left out")
 
     def leave_out(self, failures: Mapping[str, str]) -> None:
         self.left_out.update(failures)
@@ -198,6 +212,7 @@ def learn_exact(
     settings: ExactSettings | RulesPlan | None = None,
     *,
     adder: Adder | None = None,
+    classes: Sequence[str] = (),
 ) -> RulesResult:
     """Learn CBA over many tables that stay where they are.
 
@@ -211,6 +226,7 @@ def learn_exact(
         columns: The columns of all tables, without the target; their order breaks ties.
         settings: See :class:`ExactSettings`; a plan that was agreed on will do.
         adder: How counts are added: :class:`PlainSum`, :class:`MaskedSum`, :class:`EncryptedSum`.
+        classes: Those that were agreed on; rows of others are left out, whoever names them. Any by default.
 
     Guarantees:
         - With ``exact`` in the result the model equals :func:`mahrem.learning.rules.cba` on the pooled
@@ -225,7 +241,7 @@ def learn_exact(
         Agrawal, Shafer: Parallel mining of association rules, 1996 (Count Distribution).
     """
     chosen = settings or ExactSettings()
-    run = _Run(grid, tuple(columns), chosen, adder or PlainSum(), grid.nodes())
+    run = _Run(grid, tuple(columns), chosen, adder or PlainSum(), grid.nodes(), frozenset(classes))
     run.leave_out({})
     first = _candidates(run)
     while True:
@@ -274,13 +290,11 @@ def _candidates(run: _Run) -> ItemMatrix:
         cut += max(0, omitted)
         least = max(least, own)
     run.leave_out(failures)
-    if not classes:
-        raise Infeasible(f"clients={len(run.nodes)}: none of them has a row with a class", reached=0)
+    run.take_classes(classes)
     if least > 1:
         run.why.append(_GROUPED.format(least))
     if cut:
         run.why.append(f"clients left out {cut} of their frequent sets")
-    run.classes = sorted(classes)
     run.pairs = sorted({pair for _, pairs in parts for pair in pairs})
     return union(parts, run.pairs)
 
@@ -296,12 +310,11 @@ def _named_together(run: _Run, sent: Mapping[str, Any]) -> ItemMatrix:
             for pair, there in zip(zip(places, cells, strict=True), named.any(axis=1), strict=True)
             if there
         ]
-        run.classes = sorted(name for name, there in zip(names, has.any(axis=1), strict=True) if there)
+        classes = [name for name, there in zip(names, has.any(axis=1), strict=True) if there]
         least = max(run.settings.least_count, int(sent["least"]))
     except (KeyError, ValueError, TypeError, AttributeError):
         raise InvalidInput("frequent sets that cannot be read") from None
-    if not run.classes:
-        raise Infeasible(f"clients={len(run.nodes)}: none of them has a row with a class", reached=0)
+    run.take_classes(classes)
     if least > 1:
         run.why.append(_GROUPED.format(least))
     run.pairs = sorted(pairs)
