@@ -15,6 +15,8 @@ from mahrem.federated.wire import Message
 from mahrem.learning.rules import as_cells, least_rows
 from mahrem.types import Integers
 
+AT_ONCE = 512  # sets that are counted at once: wide counts of so many stay near the processor
+
 
 @dataclass
 class RulesCrowd:
@@ -118,14 +120,15 @@ class RulesCrowd:
         """Give ``(numbers, clients)`` what :meth:`counts` gives by client, in narrow numbers."""
         bits, number = self._items_of(body)
         sets = read_sets(body["sets"], len(bits.items))
-        found = self._by_client(count_sets(bits, sets, ordered=True))
         classes = len(body["classes"])
         narrow = np.min_scalar_type(int(self.rows.max(initial=0)))
         told = np.zeros((len(sets) + 1, classes, self.clients), narrow)
         known = number < classes
         told[0, number[known]] = self.rows[known]
-        for label in np.flatnonzero(known).tolist():
-            told[1:, number[label]] = found[:, label]
+        for at in range(0, len(sets), AT_ONCE):
+            found = self._by_client(count_sets(bits, sets[at : at + AT_ONCE], ordered=True))
+            for label in np.flatnonzero(known).tolist():
+                told[1 + at : 1 + at + AT_ONCE, number[label]] = found[:, label]
         return told.reshape(-1, self.clients)
 
     def _cover(self, body: Mapping[str, Any]) -> Integers:
