@@ -19,6 +19,7 @@ from typing import Any
 from mahrem.federated.flower import Federation, FlowerNode
 from mahrem.federated.flower._connection import need_flower
 from mahrem.federated.flower._door import make_reply, pem_of
+from mahrem.federated.runs import ClientSettings
 
 PATIENCE = 120.0  # seconds, on a machine that has much else to do
 
@@ -50,6 +51,11 @@ class Processes:
     def key(self, name: str) -> Path:
         return self.folder / "clients" / f"{name}.key"
 
+    @property
+    def consent(self) -> tuple[str, ...]:
+        """What an owner says who agreed to the plan and has the others' keys from themselves."""
+        return ("--yes", *(word for file in known_keys(self.folder) for word in ("--known", file)))
+
     def table(self, name: str) -> Path:
         return self.folder.parent / f"{name}.csv"
 
@@ -73,7 +79,8 @@ class Processes:
         about.parent.mkdir(parents=True)
         about.write_text(f"Metadata-Version: 2.1\nName: mahrem\nVersion: {version}\n", encoding="utf-8")
         file, key = self.folder / "federation.toml", self.key(name)
-        self.start(name, "client", file, self.table(self.names[0]), "--key", key, first=first)
+        words = ("client", file, self.table(self.names[0]), "--key", key, *self.consent)
+        self.start(name, *words, first=first)
         self.wait(name, "connected")
 
     def log(self, name: str) -> Path:
@@ -97,7 +104,8 @@ class Processes:
         missing = [name for name in self.names if name not in self.running]
         for name in missing:
             file = self.folder / "federation.toml"
-            self.start(name, "client", file, self.table(name), "--key", self.key(name), *self.options)
+            words = ("client", file, self.table(name), "--key", self.key(name), *self.consent)
+            self.start(name, *words, *self.options)
         for name in missing:
             self.wait(name, "connected")
 
@@ -117,6 +125,16 @@ class Processes:
             process.terminate()
         for name in list(self.running):
             self.end(name)
+
+
+def known_keys(folder: Path) -> tuple[str, ...]:
+    """Name the public keys that were made with a federation."""
+    return tuple(map(str, sorted((folder / "clients").glob("*.pub"))))
+
+
+def agreeing(folder: Path, **more: Any) -> ClientSettings:
+    """Give the settings of an owner who knows the members and what counts without noise tell."""
+    return ClientSettings(known=known_keys(folder), despite=("exact", "noiseless"), **more)
 
 
 def free_port() -> int:

@@ -517,7 +517,7 @@ def test_a_network_of_ones_own_learns_under_masks_and_noise_between_processes(
     for seed, name in enumerate(NAMES[:2]):
         people(200, seed).write_csv(tmp_path / f"{name}.csv")
     people(300, 9).write_csv(tmp_path / "test.csv")
-    made = Processes(tmp_path / "study", NAMES[:2], ("--network", str(file), "--yes"))
+    made = Processes(tmp_path / "study", NAMES[:2], ("--network", str(file)))
     try:
         made.everybody()
         chosen = RunSettings(output=tmp_path / "run", test=tmp_path / "test.csv", wait=PATIENCE)

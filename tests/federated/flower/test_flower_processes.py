@@ -27,7 +27,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from federation_processes import PATIENCE, Answering, Processes, free_port, load_flower
+from federation_processes import PATIENCE, Answering, Processes, agreeing, free_port, load_flower
 from mahrem.errors import Infeasible, InvalidInput, OutputFailed
 from mahrem.federated.flower import (
     Federation,
@@ -45,7 +45,7 @@ from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.rules import RulesPlan, RulesSchema
 from mahrem.federated.runs import ClientSettings, RulesTask, RunSettings
 from mahrem.federated.wire import Message
-from mahrem.federated.wire._certificates import make_server_certificate, read_private_key
+from mahrem.federated.wire._certificates import make_authority, make_server_certificate, read_private_key
 from mahrem.learning.rules import RuleList, cba
 
 PLAN = RulesPlan(sum="masked", support=0.1, confidence=0.4, longest=2, least_clients=2)
@@ -182,7 +182,16 @@ def a_key_that_is_not_registered_is_refused(processes: Processes, tmp_path: Path
     forged = replace(federation, clients={**federation.clients, "west": public.read_text().strip()})
     (tmp_path / "forged.toml").write_text(forged.as_toml())
     with pytest.raises(InvalidInput, match="the server refuses this key"):
-        join_federation(tmp_path / "forged.toml", table, key, ClientSettings(patience=PATIENCE))
+        join_federation(tmp_path / "forged.toml", table, key, agreeing(processes.folder, patience=PATIENCE))
+
+
+def a_server_of_another_authority_is_refused(processes: Processes, tmp_path: Path) -> None:
+    processes.served()
+    other = replace(processes.federation, authority=make_authority(2)[1].decode())
+    (tmp_path / "federation.toml").write_text(other.as_toml())
+    settings = agreeing(processes.folder, patience=PATIENCE)
+    with pytest.raises(InvalidInput, match="certificate is refused"):
+        join_federation(tmp_path / "federation.toml", TABLES["north"], processes.key("east"), settings)
 
 
 def a_client_whose_clock_is_wrong_is_told_so(processes: Processes, _: Path) -> None:
@@ -196,7 +205,7 @@ def a_client_whose_clock_is_wrong_is_told_so(processes: Processes, _: Path) -> N
                 processes.folder / "federation.toml",
                 TABLES["north"],
                 processes.key("east"),
-                ClientSettings(patience=PATIENCE),
+                agreeing(processes.folder, patience=PATIENCE),
             )
 
 
@@ -284,7 +293,7 @@ def a_killed_client_does_not_stop_the_others_once_they_agree(processes: Processe
     for name in ("north", "south"):
         assert "rows of west alone" in processes.log(name).read_text()
         processes.end(name, signal.SIGINT)  # leaves
-        agreed = ("--members", "north,south", "--yes", "--key", processes.key(name))
+        agreed = ("--members", "north,south", "--key", processes.key(name))
         processes.start(name, "join", processes.folder / "federation.toml", processes.table(name), *agreed)
         processes.wait(name, "connected")
     said, model = learnt(processes, "without", clients=2)
@@ -364,7 +373,10 @@ def test_a_certificate_of_another_day_is_refused_with_the_time_here(
     (tmp_path / "federation.toml").write_text(server_of_another_day.as_toml())
     with pytest.raises(InvalidInput, match=f"certificate is refused: {here}"):
         join_federation(
-            tmp_path / "federation.toml", TABLES["north"], idle.key("north"), ClientSettings(patience=5)
+            tmp_path / "federation.toml",
+            TABLES["north"],
+            idle.key("north"),
+            agreeing(idle.folder, patience=5),
         )
     folder = tmp_path / "copy"
     (folder / "server").mkdir(parents=True)
@@ -397,6 +409,7 @@ STEPS = (
     without_the_operators_token_nobody_controls_anything,
     a_key_that_is_not_registered_is_refused,
     a_token_of_another_server_is_refused,
+    a_server_of_another_authority_is_refused,
     a_client_whose_clock_is_wrong_is_told_so,
     a_client_that_drops_after_its_masks_are_shared_is_survived,
     a_silo_that_spells_otherwise_or_has_another_file_does_not_join_silently,

@@ -203,13 +203,13 @@ def joined(study: Path, cuts: Sequence[float], **settings: Any) -> Any:
     schema = RulesSchema(columns=("age", "b"), target="y", bins={"age": tuple(cuts)})
     keys = {name: study / "clients" / f"{name}.pub" for name in NAMES}
     if not folder.exists():
-        init_federation(folder, RulesTask(schema), keys)
+        init_federation(folder, RulesTask(schema, RulesPlan(least_count=5)), keys)
     table = study.parent / "ages.csv"
     if not table.exists():
         rng = np.random.default_rng(3)
         cells = {"age": [*range(20, 80)] * 10, "b": rng.choice(["p", "q"], 600), "y": ["n", "y"] * 300}
         pl.DataFrame(cells).vstack(pl.DataFrame({"age": [99], "b": ["p"], "y": ["y"]})).write_csv(table)
-    chosen = ClientSettings(patience=0.01, **settings)
+    chosen = ClientSettings(patience=0.01, known=tuple(map(str, keys.values())), **settings)
     return join_federation(folder / "federation.toml", table, study / "clients" / "north.key", chosen)
 
 

@@ -15,7 +15,15 @@ from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.flower import Federation, FederationSettings, init_federation
 from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.flower._review import describe_federation
-from mahrem.federated.runs import AgreedShape, ClientSettings, RunModel, RunSettings, ShapeTask, read_run
+from mahrem.federated.runs import (
+    AgreedShape,
+    ClientSettings,
+    RunModel,
+    RunSettings,
+    ShapeTask,
+    predict_rows,
+    read_run,
+)
 from mahrem.federated.runs._report import describe_run
 from mahrem.federated.shapes import agree_keys
 from mahrem.federated.weights import SharedModel, propose_schema
@@ -260,6 +268,19 @@ def test_a_member_says_where_its_model_goes_and_brings_one_row_for_each_person(t
         join("shop", pl.concat([table_of(plan, "shop"), table_of(plan, "shop")[:3]]))
     with pytest.raises(KeyError):
         join("shop", table_of(plan, "shop").drop("nr"))
+
+
+def test_what_shapes_cannot_do_is_said(tmp_path: Path) -> None:
+    """Going on after a crash, and asking other houses about new people."""
+    study = make_study(PLANS["trees"], tmp_path)
+    with pytest.raises(InvalidParameter, match="resume: a run of shape='vertical' cannot go on"):
+        study.task.begin(tmp_path / "run", RunSettings(resume=tmp_path / "run"))
+    study.task.learn(LocalGrid(study.clients), lambda _: None)
+    mine = people(20, seed=3).select("nr", "age")
+    with pytest.raises(InvalidInput, match="columns=hours, town of the model are not in this table"):
+        predict_rows(tmp_path / "bank.npz", mine)
+    with pytest.raises(KeyError, match="did you mean"):
+        predict_rows(tmp_path / "bank.npz", people(20, seed=3).rename({"town": "towns"}))
 
 
 def test_labels_are_randomised_once_for_all_runs(tmp_path: Path) -> None:

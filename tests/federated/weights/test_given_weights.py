@@ -47,6 +47,18 @@ def trap() -> Floats:
     return weights
 
 
+def small_trap() -> Floats:
+    """The same in one unit, with weights as small as clipped updates leave them, and the others as agreed."""
+    weights = np.array(SharedModel.fresh(SCHEMA, PLAN).arrays["weights"])
+    ages = np.sort(SCHEMA.rows(TABLE)[0][:, 0])
+    first = weights[: WIDTH * 8].reshape(8, WIDTH)
+    offsets = weights[WIDTH * 8 : WIDTH * 9]
+    unit = int(np.square(first).sum(axis=1).argmin())  # the one that is nearest to nothing
+    first[unit], offsets[unit] = 0, -0.05 * (ages[-1] + ages[-2])
+    first[unit, 0] = 0.1
+    return weights
+
+
 def asked(plan: LearningPlan, weights: Floats, number: int) -> Floats:
     """Ask three clients under masks to train; gives what the server reads off the first layer."""
     parts = split_table(TABLE, "class", clients=3)
@@ -78,6 +90,46 @@ def test_clipped_updates_cannot_have_led_to_a_trap(number: int) -> None:
     plan = replace(PLAN, protections=Protections(clip=1.0))
     with pytest.raises(Infeasible, match="no updates of the agreed clip"):
         asked(plan, trap(), number)
+
+
+@pytest.mark.parametrize("clip", [None, 1.5])
+def test_neither_order_nor_clip_keeps_a_small_trap_out_of_later_rounds_and_noise_hides_the_person(
+    clip: float | None,
+) -> None:
+    """Why a client that nobody asked does not join without noise: see ``test_weak_spots.py``."""
+    person = SCHEMA.rows(OLDEST)[0][0]
+    open_to_it = replace(PLAN, protections=Protections(clip=clip))
+    assert np.abs(asked(open_to_it, small_trap(), 2) - person).max(axis=1).min() < 0.05
+    noisy = replace(PLAN, protections=Protections(clip=0.1, epsilon=8.0))
+    assert np.abs(asked(noisy, small_trap(), 2) - person).max(axis=1).min() > 0.01
+
+
+def judging(plan: LearningPlan) -> TrainingSilo:
+    silo = TrainingSilo("a", TABLE, SCHEMA, plan)
+    start = SharedModel.fresh(SCHEMA, plan).arrays["weights"]
+    silo.answer(Message("train", "run", 1, {"weights": start, "round": 1}))
+    return silo
+
+
+def judged(silo: TrainingSilo, weights: Floats, number: int = 1) -> list[int]:
+    return silo.numbers("validate", {"weights": weights, "round": number}).tolist()
+
+
+def test_counts_of_right_answers_are_no_questions_about_one_person() -> None:
+    """Weights that differ in what they say of one row tell its class, if their counts may be compared."""
+    plan = replace(PLAN, sum="plain", early_stop=2, validation=0.5)
+    silo = judging(plan)
+    weights = SharedModel.fresh(SCHEMA, plan).arrays["weights"]
+    right, rows = judged(silo, weights)
+    assert right % 5 == rows % 5 == 0
+    assert judged(silo, weights) == [right, rows]  # asked again because a client was lost
+    with pytest.raises(InvalidInput, match="judged already"):
+        judged(silo, trap())
+    with pytest.raises(InvalidInput, match="not the one that was trained here last"):
+        judged(silo, trap(), 2)
+    with pytest.raises(InvalidInput, match="other weights than these were judged"):
+        silo.answer(Message("train", "run", 2, {"weights": trap(), "round": 2}))
+    silo.answer(Message("train", "run", 2, {"weights": weights, "round": 2}))
 
 
 @settings(max_examples=60, deadline=None)

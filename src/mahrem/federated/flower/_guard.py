@@ -13,8 +13,10 @@ from typing import Any
 
 from mahrem.errors import InvalidInput, spelled
 from mahrem.federated.flower._federation import Federation
+from mahrem.federated.flower._known_houses import KnownHouses
 from mahrem.federated.flower._member import FederationMember
-from mahrem.federated.runs import CheckFinding, RulesTask
+from mahrem.federated.flower._weak_spots import promises, strangers, weak_spots
+from mahrem.federated.runs import CheckFinding, ClientSettings, RulesTask
 from mahrem.federated.sums import SumHistory, append_private
 from mahrem.federated.wire import Message, digest_message, fingerprint, write_public
 from mahrem.files import state_folder
@@ -27,9 +29,11 @@ Confirm = Callable[[Sequence[str]], bool]  # shown what was agreed, in words; sa
 class ClientGuard:
     """The memory of a client, in the private folder of its user.
 
-    ``approvals.jsonl`` has the plans its owner agreed to, each signed with the client's key; ``sums.jsonl``
-    whom sums were over (:class:`SumHistory`); a file for each client and federation every question that was
-    answered or refused. Nobody else can read them, and no cell of the table is in them.
+    ``approvals.jsonl`` has the plans its owner agreed to, each signed with the client's key; ``known.jsonl``
+    whose keys he knows (:class:`KnownHouses`); ``sums.jsonl`` whom sums were over (:class:`SumHistory`);
+    ``promises.jsonl`` which tables answered with noise that no ledger paid; a file for each client and
+    federation every question that was answered or refused. Nobody else can read them, and no cell of the
+    table is in them.
 
     Args:
         member: The client.
@@ -86,12 +90,57 @@ class ClientGuard:
         line = {"time": _now(), "client": self.client, "federation": name, "signed": signed.hex()}
         append_private(self.folder / "approvals.jsonl", line)
 
+    @property
+    def known(self) -> KnownHouses:
+        """Whose keys the owner knows."""
+        return KnownHouses(self.folder / "known.jsonl", self.client)
+
     def refuse_unapproved(self) -> None:
-        """Refuse a federation that is not the one its owner agreed to; before he ever did, any may be joined.
+        """Refuse a federation that is not the one its owner agreed to.
+
+        Before he ever did, any may be joined that has no weak spot (:meth:`plan_faults`).
 
         Raises:
             InvalidInput: If he agreed to others only, or what says so was not signed with this key.
         """
+        mine, agreed = self._approvals()
+        if mine and not agreed:
+            raise InvalidInput(
+                "federation: what it says is not what the owner of this key agreed to; look at it and agree: "
+                f"{spelled('review', value=True)}"
+            )
+
+    def plan_faults(self, source: object, settings: ClientSettings) -> tuple[CheckFinding, ...]:
+        """Find what the plan lets a server do to people of this table.
+
+        Weak spots that are said in the review are agreed to with it; whose keys the members have, and what
+        earlier promises about the table add up to, are not in the plan.
+        """
+        _, agreed = self._approvals()
+        spots = () if agreed else weak_spots(self.federation, settings)
+        again = self._promised(source) if promises(self.federation, settings) else ()
+        return (*strangers(self.federation, self.member.name, self.known.keys()), *spots, *again)
+
+    def keep_promise(self, source: object, settings: ClientSettings) -> None:
+        """Remember that a table answers with noise that no ledger pays for, before it does."""
+        if promises(self.federation, settings):
+            known = {"client": self.client, "table": _table_name(source)}
+            name = self.federation.fingerprint()
+            append_private(self.folder / "promises.jsonl", {"time": _now(), **known, "federation": name})
+
+    def _promised(self, source: object) -> tuple[CheckFinding, ...]:
+        """Find that a table was under a promise before: two of epsilon 1 are one of 2, which nobody said."""
+        path, table = self.folder / "promises.jsonl", _table_name(source)
+        try:
+            lines = map(json.loads, path.read_text("utf-8").splitlines() if path.exists() else ())
+            before = [line for line in lines if line["client"] == self.client or line["table"] == table != ""]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise InvalidInput(f"file={path.name!r} of earlier promises cannot be read; mend it") from None
+        target = self.federation.task.schema.target
+        return (CheckFinding(code="promised", column=target),) if before else ()
+
+    def _approvals(self) -> tuple[bool, bool]:
+        """Say whether the owner of this key ever agreed to a plan, and whether to this one."""
         path = self.folder / "approvals.jsonl"
         try:
             lines = (
@@ -105,11 +154,7 @@ class ClientGuard:
             )
         except (OSError, ValueError, KeyError, TypeError):
             raise InvalidInput(f"file={path.name!r} of agreed plans cannot be read; mend it") from None
-        if mine and not agreed:
-            raise InvalidInput(
-                "federation: what it says is not what the owner of this key agreed to; look at it and agree: "
-                f"{spelled('review', value=True)}"
-            )
+        return bool(mine), agreed
 
     def history(self, source: object, agreed: frozenset[str] | None) -> SumHistory | None:
         """Give what is remembered of sums; None where differences tell nothing, or were agreed to."""

@@ -73,12 +73,14 @@ def join_federation(
         history = guard.history(source, chosen.members)
         owner = member.owner(chosen.sum_secret, history)
         checked = federation.task.check(owner, chosen)
-        checked = replace(checked, findings=(*guard.recuts(source), *checked.findings))
+        found = (*guard.plan_faults(source, chosen), *guard.recuts(source))
+        checked = replace(checked, findings=(*checked.findings, *found))
         for finding in checked.findings:
             tell(Note("federation.of_client", {"client": member.name, "found": finding.describe()}))
         answerer, what = federation.task.join(owner, chosen)
         checked.refuse()  # last: what cannot take part at all says so first
         guard.keep_cuts(source)
+        guard.keep_promise(source, chosen)
         if history is not None:
             history.held = what
         names = {"client": member.name, "what": what, "federation": federation.fingerprint()}
@@ -90,7 +92,11 @@ def join_federation(
 
 
 def _approve(guard: ClientGuard, settings: ClientSettings, tell: Tell, confirm: Confirm | None) -> None:
-    """Show the owner what was agreed and let him agree; without a review he must have done so before."""
+    """Show the owner what was agreed and let him agree; without a review he must have done so before.
+
+    Asked, he vouches for the members' keys, too; a script that says ``yes`` names files of those it knows.
+    """
+    guard.known.learn_files(settings.known)
     if not settings.review and not settings.yes:
         guard.refuse_unapproved()
         return
@@ -100,6 +106,8 @@ def _approve(guard: ClientGuard, settings: ClientSettings, tell: Tell, confirm: 
             tell(line)
     elif confirm is None or not confirm(words):
         raise InvalidInput("review: the plan was not agreed to; nothing left this machine")
+    else:
+        guard.known.learn(guard.federation.clients.values())
     guard.approve()
 
 

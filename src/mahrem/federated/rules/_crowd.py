@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,9 +10,12 @@ import numpy as np
 import polars as pl
 
 from mahrem.arrays.mining import Bits, count_sets, pack_bits
-from mahrem.federated.rules._silo import ItemTable, RulesSilo, cover_counts, read_sets
+from mahrem.federated.rules._silo import ItemTable, RulesSilo, cover_counts, read_sets, whole_groups
+from mahrem.federated.wire import Message
 from mahrem.learning.rules import as_cells, least_rows
 from mahrem.types import Integers
+
+AT_ONCE = 512  # sets that are counted at once: wide counts of so many stay near the processor
 
 
 @dataclass
@@ -25,6 +28,8 @@ class RulesCrowd:
         table: All rows, in the order of the clients.
         client: ``(n,)`` whose row each is.
         clients: How many there are.
+        names: What they are called, where they answer together (:class:`Household`).
+        least_count: See :class:`RulesSilo`.
 
     Guarantees:
         - Each client's answers are those of a :class:`RulesSilo` with its rows.
@@ -33,6 +38,8 @@ class RulesCrowd:
     table: ItemTable = field(repr=False)
     client: Integers = field(repr=False)
     clients: int
+    names: tuple[str, ...] = field(default=(), repr=False)
+    least_count: int = 1
     _named: list[Any] | None = field(default=None, repr=False)
     _chosen: tuple[Bits, Integers] | None = field(default=None, repr=False)
     _asked: tuple[Any, ...] = field(default=(), repr=False)
@@ -54,10 +61,11 @@ class RulesCrowd:
         cls, frames: Mapping[str, pl.DataFrame], target: str, least_count: int = 1
     ) -> dict[str, CrowdSilo]:
         """Give the clients of some tables that have the same columns."""
-        whole = as_cells(pl.concat(frames.values()))
+        whole = as_cells(pl.concat(frames.values(), rechunk=True))  # many chunks are read slowly
         owner = np.repeat(np.arange(len(frames)), [frame.height for frame in frames.values()])
         kept = whole[target].is_not_null().to_numpy()
-        crowd = cls(ItemTable.read(whole, target), owner[kept], len(frames))
+        table = ItemTable.read(whole, target)
+        crowd = cls(table, owner[kept], len(frames), tuple(frames), least_count)
         return {
             name: CrowdSilo(frame, target, least_count=least_count, crowd=crowd, number=number)
             for number, (name, frame) in enumerate(frames.items())
@@ -68,17 +76,72 @@ class RulesCrowd:
 
     def _once(self, kind: str, body: Mapping[str, Any], parts: tuple[Any, ...]) -> bool:
         """Say whether a question is new; those after it in turn are not."""
-        named = [body[name] for name in ("columns", "places", "cells", "classes")]
-        if self._named != named:
-            self.table.refuse_columns(named[0])
-            self._named, self._chosen = named, self.table.chosen(self.bits, *named)
-            self._asked = ()
+        self._items_of(body)
         kind_before, *before = self._asked or ("",)
         same = kind == kind_before and all(
             old is new or np.array_equal(old, new) for old, new in zip(before, parts, strict=True)
         )
         self._asked = (kind, *parts)
         return not same
+
+    def answer_together(self, message: Message, nodes: Sequence[str]) -> Message | None:
+        """Answer for all clients in one message: numbers are ``(length, clients)``."""
+        body = message.body
+        if tuple(nodes) != self.names:
+            return None
+        if message.kind == "frequent":
+            plain = body["longest"] == 1 and body["most"] is None
+            return message.reply(**self._frequent(body)) if plain else None
+        asked = {"counts": self._counts, "cover": self._cover}.get(message.kind)
+        if asked is None:
+            return None
+        numbers = whole_groups(asked(body), self.least_count)
+        return message.reply(numbers=numbers)
+
+    def _frequent(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Name cells that are frequent somewhere, and at whom."""
+        self.table.refuse_columns(body["columns"])
+        rows = self.rows.sum(axis=0)
+        least = {many: least_rows(body["support"], many) for many in set(rows.tolist())}
+        minimum = np.maximum([least[many] for many in rows.tolist()], max(1, self.least_count))
+        named = self.shown[bool(body["by_rule"])] >= minimum
+        used = np.flatnonzero(named.any(axis=1))
+        place = np.array([body["columns"].index(name) for name in self.table.items.columns], np.int64)
+        return {
+            "classes": list(self.table.classes),
+            "has": (self.rows >= max(1, self.least_count)).astype(np.int8),
+            "places": place[self.table.items.place[used]],
+            "cells": [self.table.items.cells[item] for item in used.tolist()],
+            "named": named[used].astype(np.int8),
+            "least": self.least_count,
+        }
+
+    def _counts(self, body: Mapping[str, Any]) -> Integers:
+        """Give ``(numbers, clients)`` what :meth:`counts` gives by client, in narrow numbers."""
+        bits, number = self._items_of(body)
+        sets = read_sets(body["sets"], len(bits.items))
+        classes = len(body["classes"])
+        narrow = np.min_scalar_type(int(self.rows.max(initial=0)))
+        told = np.zeros((len(sets) + 1, classes, self.clients), narrow)
+        known = number < classes
+        told[0, number[known]] = self.rows[known]
+        for at in range(0, len(sets), AT_ONCE):
+            found = self._by_client(count_sets(bits, sets[at : at + AT_ONCE], ordered=True))
+            for label in np.flatnonzero(known).tolist():
+                told[1 + at : 1 + at + AT_ONCE, number[label]] = found[:, label]
+        return told.reshape(-1, self.clients)
+
+    def _cover(self, body: Mapping[str, Any]) -> Integers:
+        return np.ascontiguousarray(self.cover(body).T)
+
+    def _items_of(self, body: Mapping[str, Any]) -> tuple[Bits, Integers]:
+        """Give the table with the items and classes of a question; rounds of a run ask about the same."""
+        named = [body[name] for name in ("columns", "places", "cells", "classes")]
+        if self._named != named or self._chosen is None:
+            self.table.refuse_columns(named[0])
+            self._named, self._chosen = named, self.table.chosen(self.bits, *named)
+            self._asked = ()
+        return self._chosen
 
     def counts(self, body: Mapping[str, Any]) -> Integers:
         """Give ``(clients, sets + 1, classes)`` counts, those of all rows first."""
@@ -124,6 +187,12 @@ class CrowdSilo(RulesSilo):
 
     crowd: RulesCrowd = field(kw_only=True, repr=False)
     number: int = field(kw_only=True)
+
+    @property
+    def household(self) -> RulesCrowd | None:
+        """Those who are counted together answer together, unless something is done to single answers."""
+        same = self.protect is None and self.least_count == self.crowd.least_count
+        return self.crowd if same else None
 
     def _frequent(self, body: Mapping[str, Any]) -> dict[str, Any]:
         if body["longest"] != 1:

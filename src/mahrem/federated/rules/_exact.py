@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -15,7 +15,7 @@ from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.rules._candidates import check_sets, next_levels, union
 from mahrem.federated.rules._coverage import cover_together
 from mahrem.federated.sums import Adder, PlainSum
-from mahrem.federated.wire import Message, MessageGrid, ask_all
+from mahrem.federated.wire import Message, MessageGrid, ask_all, ask_together
 from mahrem.learning.rules import CbaSettings, ClassRules, Items, RuleList, class_rules, cut_list, least_rows
 from mahrem.types import Integers, Mask
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mahrem.federated.rules._plan import RulesPlan
 
 Candidates: TypeAlias = Literal["levels", "partition"]
+_GROUPED = "counts are sent in multiples of {}, rounded down"
 LARGEST_COUNT = 1 << 33  # rows of one class; a sum of more could go round 64 bits and come out small
 
 
@@ -83,6 +84,7 @@ class _Run:
     settings: ExactSettings | RulesPlan
     adder: Adder
     nodes: list[str]
+    agreed: frozenset[str] = frozenset()  # classes; any where there are none
     left_out: dict[str, str] = field(default_factory=dict)
     rounds: dict[str, int] = field(default_factory=dict)
     name: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -105,6 +107,19 @@ class _Run:
             "cells": cells,
             **body,
         }
+
+    def take_classes(self, named: Iterable[str]) -> None:
+        """Take the classes that clients have, as far as they were agreed on.
+
+        Raises:
+            Infeasible: If there are none.
+        """
+        known = set(named)
+        self.classes = sorted(known & self.agreed if self.agreed else known)
+        if not self.classes:
+            raise Infeasible(f"clients={len(self.nodes)}: none of them has a row with a class", reached=0)
+        if len(self.classes) < len(known):
+            self.why.append("rows of classes that were not agreed on are left out")
 
     def leave_out(self, failures: Mapping[str, str]) -> None:
         self.left_out.update(failures)
@@ -162,11 +177,12 @@ class _Faults:
         if numbers.shape[1:] != (self.length,):
             return [f"numbers={numbers[0].size}: {self.length} were asked for"] * len(numbers)
         found: list[str | None] = [None] * len(numbers)
-        for wrong, why in (
-            self._beyond(numbers),
-            ((numbers[:, : self.classes] > LARGEST_COUNT).any(axis=1), "more rows than there are people"),
-            (numbers.min(axis=1, initial=0) < 0, "a count is below 0"),
-        ):  # the last that is wrong is told
+        faults = [self._beyond(numbers)]
+        if numbers.dtype.kind == "i":  # narrow numbers without a sign can be neither
+            most = (numbers[:, : self.classes] > LARGEST_COUNT).any(axis=1)
+            faults.append((most, "more rows than there are people"))
+            faults.append((numbers.min(axis=1, initial=0) < 0, "a count is below 0"))
+        for wrong, why in faults:  # the last that is wrong is told
             for client in np.flatnonzero(wrong).tolist():
                 found[client] = why
         return found
@@ -196,6 +212,7 @@ def learn_exact(
     settings: ExactSettings | RulesPlan | None = None,
     *,
     adder: Adder | None = None,
+    classes: Sequence[str] = (),
 ) -> RulesResult:
     """Learn CBA over many tables that stay where they are.
 
@@ -209,6 +226,7 @@ def learn_exact(
         columns: The columns of all tables, without the target; their order breaks ties.
         settings: See :class:`ExactSettings`; a plan that was agreed on will do.
         adder: How counts are added: :class:`PlainSum`, :class:`MaskedSum`, :class:`EncryptedSum`.
+        classes: Those that were agreed on; rows of others are left out, whoever names them. Any by default.
 
     Guarantees:
         - With ``exact`` in the result the model equals :func:`mahrem.learning.rules.cba` on the pooled
@@ -223,7 +241,7 @@ def learn_exact(
         Agrawal, Shafer: Parallel mining of association rules, 1996 (Count Distribution).
     """
     chosen = settings or ExactSettings()
-    run = _Run(grid, tuple(columns), chosen, adder or PlainSum(), grid.nodes())
+    run = _Run(grid, tuple(columns), chosen, adder or PlainSum(), grid.nodes(), frozenset(classes))
     run.leave_out({})
     first = _candidates(run)
     while True:
@@ -248,7 +266,11 @@ def _candidates(run: _Run) -> ItemMatrix:
         "by_rule": cba.support_of == "rule",
         "most": run.settings.most,
     }
-    answers, failures = ask_all(run.grid, run.nodes, run.question("frequent", body))
+    question = run.question("frequent", body)
+    together = ask_together(run.grid, run.nodes, question)
+    if together is not None:
+        return _named_together(run, together.body)
+    answers, failures = ask_all(run.grid, run.nodes, question)
     parts: list[tuple[Integers, list[tuple[int, str]]]] = []
     classes: set[str] = set()
     cut, least = 0, run.settings.least_count
@@ -268,15 +290,35 @@ def _candidates(run: _Run) -> ItemMatrix:
         cut += max(0, omitted)
         least = max(least, own)
     run.leave_out(failures)
-    if not classes:
-        raise Infeasible(f"clients={len(run.nodes)}: none of them has a row with a class", reached=0)
+    run.take_classes(classes)
     if least > 1:
-        run.why.append(f"counts below {least} are sent as 0")
+        run.why.append(_GROUPED.format(least))
     if cut:
         run.why.append(f"clients left out {cut} of their frequent sets")
-    run.classes = sorted(classes)
     run.pairs = sorted({pair for _, pairs in parts for pair in pairs})
     return union(parts, run.pairs)
+
+
+def _named_together(run: _Run, sent: Mapping[str, Any]) -> ItemMatrix:
+    """Read what clients of one process named in one answer, single cells."""
+    try:
+        named, has = (np.asarray(sent[name], np.bool_) for name in ("named", "has"))
+        places, cells, names = sent["places"].tolist(), map(str, sent["cells"]), map(str, sent["classes"])
+        check_sets(np.arange(len(named))[:, None], sent["places"].astype(np.int64), len(run.columns), 1)
+        pairs = [
+            pair
+            for pair, there in zip(zip(places, cells, strict=True), named.any(axis=1), strict=True)
+            if there
+        ]
+        classes = [name for name, there in zip(names, has.any(axis=1), strict=True) if there]
+        least = max(run.settings.least_count, int(sent["least"]))
+    except (KeyError, ValueError, TypeError, AttributeError):
+        raise InvalidInput("frequent sets that cannot be read") from None
+    run.take_classes(classes)
+    if least > 1:
+        run.why.append(_GROUPED.format(least))
+    run.pairs = sorted(pairs)
+    return np.arange(len(pairs), dtype=np.int32)[:, None] if pairs else np.empty((0, 0), np.int32)
 
 
 def _counted(run: _Run, sets: ItemMatrix) -> tuple[ItemMatrix, Integers, Integers]:

@@ -119,9 +119,10 @@ class MergedRules:
 
 
 def without_few(rules: RuleList, least: int) -> RuleList:
-    """Count fewer than ``least`` rows of a class as none, before rules leave a client.
+    """Count rows in groups of ``least``, rounded down, before rules leave a client.
 
-    A rule that fewer rows prove goes; fewer rows against it do not count.
+    A rule that fewer rows prove goes; fewer rows against it do not count. Figures of two rules differ by
+    whole groups or not at all.
 
     Raises:
         InvalidInput: If the whole table has fewer rows, or rules carry no counts.
@@ -130,20 +131,22 @@ def without_few(rules: RuleList, least: int) -> RuleList:
         >>> few = Rule((("sky", "blue"),), "dry", 0.1, 1.0, (2, 0))
         >>> many = Rule((("sky", "grey"),), "wet", 0.4, 0.8, (2, 8))
         >>> print(without_few(RuleList(("sky",), ("dry", "wet"), (few, many), "wet", 20), 3))
-          1. if sky = grey then wet  (support 0.4000, confidence 1.0000)
+          1. if sky = grey then wet  (support 0.3333, confidence 1.0000)
              else wet
     """
     if rules.rows < least:
         raise InvalidInput(f"rows={rules.rows}: fewer than {least} people, so nothing is said of them")
+    rows = rules.rows - rules.rows % least
     kept = []
     for rule in rules.rules:
         if rule.counts is None:
             raise InvalidInput("counts=None: these rules do not say how many rows are behind them")
-        counts = tuple(count if count >= least else 0 for count in rule.counts)
+        counts = tuple(count - count % least for count in rule.counts)
         hits = counts[rules.classes.index(rule.right)]
         if hits:
-            kept.append(replace(rule, confidence=hits / sum(counts), counts=counts))
-    return replace(rules, rules=tuple(kept), rest=None)
+            figures = {"support": hits / rows, "confidence": hits / sum(counts)}
+            kept.append(replace(rule, **figures, counts=counts))
+    return replace(rules, rules=tuple(kept), rows=rows, rest=None)
 
 
 def learn_one_shot(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,8 +39,16 @@ class ItemTable:
     codes: Codes = field(repr=False)
     classes: tuple[str, ...]
     labels: Integers = field(repr=False)  # (n,) number of each row's class
-    bits: Bits = field(repr=False)
-    number: Mapping[tuple[int, str], int] = field(repr=False)  # of each pair of column and cell
+
+    @cached_property
+    def bits(self) -> Bits:
+        """Who shows which item, by class."""
+        return pack_bits(self.codes, len(self.items), self.labels, len(self.classes))
+
+    @cached_property
+    def number(self) -> Mapping[tuple[int, str], int]:
+        """The number of each pair of column and cell."""
+        return {pair: item for item, pair in enumerate(self.items.pairs())}
 
     @classmethod
     def read(cls, frame: Any, target: str) -> ItemTable:
@@ -55,9 +64,7 @@ class ItemTable:
             raise InvalidInput("columns=0: a table needs at least one besides the target")
         names, codes_of_class = number_classes(labels)
         items, codes = learn_items(columns)
-        bits = pack_bits(codes, len(items), codes_of_class, len(names))
-        number = {pair: item for item, pair in enumerate(items.pairs())}
-        return cls(columns, labels, items, codes, tuple(names), codes_of_class, bits, number)
+        return cls(columns, labels, items, codes, tuple(names), codes_of_class)
 
     def refuse_columns(self, asked: Sequence[str]) -> None:
         """Refuse a question about other columns than these.
@@ -93,7 +100,9 @@ class RulesSilo:
         frame: Its table; never leaves.
         target: The column to predict.
         protect: Applied to the rules of one-shot du-CBA before they leave: noise, disguise.
-        least_count: A count of fewer people than this leaves as 0, and a class of fewer is not named.
+        least_count: Counts leave in multiples of this, rounded down, and a class of fewer people is not
+            named. So sums and differences of counts, in one run or several, are multiples of it, too: none
+            speaks of one person.
 
     Only what a question of a known kind asks for is answered: items and sets that are frequent here,
     counts of sets, counts of rows that rules cover, or the rules of a classifier.
@@ -126,7 +135,7 @@ class RulesSilo:
         return message.reply(numbers=self.numbers(message.kind, message.body))
 
     def numbers(self, kind: str, body: Mapping[str, Any]) -> Integers:
-        """Give the counts that a question asks for, as one vector; few people are none."""
+        """Give the counts that a question asks for, as one vector, in whole groups of people."""
         asked = {"counts": self._counts, "cover": self._cover}.get(kind)
         if asked is None:
             raise InvalidInput(f"kind={kind!r} is no question that a client answers")
@@ -138,9 +147,7 @@ class RulesSilo:
             raise InvalidInput(
                 f"kind={kind!r}: the question cannot be read ({type(error).__name__})"
             ) from None
-        if self.least_count > 1:
-            counts[counts < self.least_count] = 0
-        return counts
+        return whole_groups(counts, self.least_count)
 
     def _frequent(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Give sets that are frequent here: by the partition property nothing frequent at all is missed."""
@@ -221,6 +228,18 @@ class RulesSilo:
         commonest = self.table.classes[int(self.table.bits.totals().argmax())]
         default = rules.default if rules.default in named else commonest
         return replace(rules, classes=tuple(sorted({*named, default})), default=default)
+
+
+def whole_groups(counts: Integers, least: int) -> Integers:
+    """Give counts in multiples of the least group that may be spoken of, rounded down.
+
+    Rounded down they keep what counts have among each other: parts are no more than the whole.
+
+    Example:
+        >>> whole_groups(np.array([3, 104, 105]), 5)
+        array([  0, 100, 105])
+    """
+    return counts if least == 1 else counts - counts % least
 
 
 def read_sets(sets: Integers, items: int) -> Any:

@@ -26,7 +26,7 @@ NARROW = 0.05  # numbers that use less of the agreed range are of another unit, 
 FEW = 10  # numbers without bins: more different ones than this are no words
 MOST_COMPARED = 500  # words that nobody declared and that are looked for among the declared ones
 
-# What may be wrong with a column; the catalogues say what it means for learning.
+# What may be wrong with a column, or with the plan itself; the catalogues say what it means for learning.
 FAULTS = (
     "missing",
     "spelling",
@@ -38,6 +38,10 @@ FAULTS = (
     "numbers",
     "few",
     "recut",
+    "stranger",
+    "noiseless",
+    "exact",
+    "promised",
     "empty",
 )
 NOTES = ("outside", "unlabelled", "constant", "absent", "open")
@@ -49,7 +53,7 @@ class CheckFinding:
 
     Attributes:
         code: One of :data:`FAULTS` or :data:`NOTES`.
-        column: Its name.
+        column: Its name; of a plan, the member or the class that it is about.
         rows: How many rows show it.
         values: How many different cells.
         like: Agreed values that the cells resemble.

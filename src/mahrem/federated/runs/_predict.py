@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, shorten
 from mahrem.federated.networks import OwnNetwork
 from mahrem.federated.rules import RulesSchema
 from mahrem.federated.runs._check import CheckFinding, check_table
@@ -65,6 +66,21 @@ class RunModel:
         model = SharedModel.from_bytes(content, own)
         schema = model.schema
         return cls(model, model.plan.model, tuple(schema.columns), schema.classes, schema.target)
+
+    def refuse_apart(self, columns: Sequence[str]) -> None:
+        """Refuse rows that lack several columns of the model: they may lie in other houses.
+
+        Raises:
+            InvalidInput: Naming them, and what can be done.
+        """
+        missing = [name for name in self.columns if name not in columns]
+        near = [name for name in missing if difflib.get_close_matches(name, columns, n=1)]
+        if len(missing) > 1 and not near and not isinstance(self.classifier, RuleList):
+            raise InvalidInput(
+                f"columns={shorten(missing)} of the model are not in this table; it is asked with all its "
+                "columns in one table, also where houses learnt it that keep them apart: no house can ask "
+                "the others about new people"
+            )
 
     def findings(self, frame: pl.DataFrame) -> tuple[CheckFinding, ...]:
         """Say what of new rows was not agreed on: the model has not learnt from such cells."""
@@ -128,6 +144,7 @@ def predict_rows(
     frame = opened.take(opened.columns)
     if not frame.height:
         raise InvalidInput("rows=0: there is nothing to predict")
+    asked.refuse_apart(frame.columns)
     said = np.asarray(asked.classifier.predict(frame))
     columns: dict[str, Any] = {PREDICTION: said.tolist()}
     if proba:

@@ -116,7 +116,8 @@ class RulesTask:
         plan, columns = self.plan, self.schema.columns
         if plan.how == "one-shot":
             return learn_one_shot(grid, columns, plan.cba, sum_over=plan.sum_over, least_clients=plan.least)
-        return learn_exact(grid, columns, plan, adder=make_adder(plan, public))
+        classes = self.schema.values.get(self.schema.target, ())
+        return learn_exact(grid, columns, plan, adder=make_adder(plan, public), classes=classes)
 
 
 @dataclass

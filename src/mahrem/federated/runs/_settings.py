@@ -36,7 +36,7 @@ class ClientSettings:
 
     Args:
         sum_secret: The clients' key of homomorphic sums.
-        least_count: Rules: counts of fewer people leave as 0, if more than agreed.
+        least_count: Rules: counts leave in multiples of this, rounded down, if it is more than agreed.
         epsilon: Rules: noise on the counts behind one-shot rules, in every run anew. See
             :func:`perturb_rules`.
         ledger: Pays for noise. A run that it does not cover is refused.
@@ -49,11 +49,13 @@ class ClientSettings:
         patience: Seconds without the server before giving up.
         review: Show what was agreed, in words, and ask before taking part.
         yes: Agree to it without being asked; for scripts.
+        known: Public keys (``NAME.pub``) that other members handed over. Where sums are hidden, members whose
+            keys nobody vouched for may be the server's; ``review`` shows them all and asks.
         members: Agree to sums over exactly these clients, although earlier ones were over others. Whoever has
             both results can subtract them.
         audit: Where each question is written down; in the private folder of this user by default.
-        despite: Faults of the table that its owner knows of and takes part with. ``undeclared`` for every
-            column, ``undeclared:job`` for one. See :func:`check_table`.
+        despite: Faults of the table or the plan that its owner knows of and takes part with. ``undeclared``
+            for every column, ``undeclared:job`` for one. See :func:`check_table`.
         policy: Where weights or trees are learnt: the table is anonymised under it before anything else, as
             by :func:`mahrem.anonymize`. Without one it is learnt from as it is, and the report says so.
     """
@@ -67,6 +69,7 @@ class ClientSettings:
     patience: float = setting(300.0, read=from_number(0), group="client", metavar="SECONDS")
     review: bool = setting(False, read=switch, group="client")
     yes: bool = setting(False, read=switch, group="client")
+    known: tuple[str, ...] = setting((), read=texts, group="client", metavar="FILE", private=True)
     members: frozenset[str] | None = setting(read=_names, takes="str | None", group="client", metavar="A,B")
     audit: Path | None = setting(**_FILE, group="client")
     network: Path | None = setting(**_FILE, group="client")

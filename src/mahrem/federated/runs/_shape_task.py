@@ -141,9 +141,12 @@ class ShapeTask:
 
     def begin(self, path: Path, settings: RunSettings) -> ShapeTaskRun:
         """See :class:`FederatedTask`."""
-        refuse_other_task(
-            "weights and trees over the same columns", settings, "resume", "test", "vet_by", "network"
-        )
+        refuse_other_task("weights and trees over the same columns", settings, "test", "vet_by", "network")
+        if settings.resume is not None:
+            raise InvalidParameter(
+                f"resume: a run of shape={self.plan.shape!r} cannot go on: what members held of it went with "
+                "their keys; begin it again, without resume"
+            )
         folder = RunFolder.create(path, self.plan, force=settings.force, tell=settings.tell)
         folder.log.budget = settings.byte_budget
         return ShapeTaskRun(self, folder)

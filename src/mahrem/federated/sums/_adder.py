@@ -10,7 +10,7 @@ import numpy as np
 
 from mahrem.errors import InvalidInput
 from mahrem.federated.sums._terms import ClientKeys, NumbersClient, SumPlan
-from mahrem.federated.wire import Answerer, Message, MessageGrid, ask_all
+from mahrem.federated.wire import Answerer, Message, MessageGrid, ask_all, ask_together
 from mahrem.types import Integers
 
 Fault = Callable[[Integers], str | None]  # what is wrong with counts, if anything
@@ -62,6 +62,9 @@ class PlainSum:
 
     def __call__(self, grid: MessageGrid, nodes: Sequence[str], question: Message, fault: Fault) -> SumResult:
         """See :class:`Adder`."""
+        bundled = _of_household(grid, nodes, question, fault)
+        if bundled is not None:
+            return bundled
         answers, failures = ask_all(grid, nodes, question)
         total: Integers = np.zeros((), np.int64)
         kept: list[str] = []
@@ -74,6 +77,25 @@ class PlainSum:
                 kept = [node for node, fits in zip(nodes_of_size, good, strict=True) if fits]
                 total = (numbers if all(good) else numbers[good]).sum(axis=0, dtype=np.int64)
         return SumResult(total, tuple(sorted(kept)), failures)
+
+
+def _of_household(
+    grid: MessageGrid, nodes: Sequence[str], question: Message, fault: Fault
+) -> SumResult | None:
+    """Add up what clients of one process answered in one message; None if each has to be asked."""
+    of_many: Callable[[Integers], list[str | None]] | None = getattr(fault, "of_many", None)
+    reply = None if of_many is None else ask_together(grid, nodes, question)
+    numbers = None if reply is None else reply.body.get("numbers")  # (length, clients)
+    if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu" or numbers.dtype == np.uint64:
+        return None
+    if of_many is None or numbers.ndim != 2 or numbers.shape[1] != len(nodes):
+        return None
+    wrong = of_many(numbers.T)
+    failures = {node: why for node, why in zip(nodes, wrong, strict=True) if why is not None}
+    if failures:
+        numbers = numbers[:, [why is None for why in wrong]]
+    kept = tuple(sorted(set(nodes) - set(failures)))
+    return SumResult(numbers.sum(axis=1, dtype=np.int64), kept, failures)
 
 
 def _stacked(

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 PROTOCOL = 1  # clients of another version are refused with a clear word
 REPORTED = ("holds", "promises", "utility", "risk", "method", "rows", "rows_in", "dropped", "warnings")
+JUDGED_BY = 5  # right answers are counted in groups of so many
 _STAYS = "stays in the silo: only what is learnt leaves it"
 UNTOLD = "this silo cannot take part; under noise it tells nobody why"
 Measure = Callable[[pl.DataFrame, Release], Mapping[str, float]]
@@ -148,8 +149,10 @@ class TrainingSilo:
             len(rows)
         )
         count = max(1, int(self.plan.validation * len(rows)))
-        if count >= len(rows):
-            raise InvalidInput(f"rows={len(rows)}: too few to keep some back for early_stop")
+        if count >= len(rows) or count < JUDGED_BY:
+            raise InvalidInput(
+                f"rows={len(rows)}: too few to keep {JUDGED_BY} or more of them back for early_stop"
+            )
         self._kept_back = rows[order[:count]], labels[order[:count]]
         return rows[order[count:]], labels[order[count:]]
 
@@ -271,15 +274,17 @@ class TrainingSilo:
         return decoys.open(sent, self.plan.network().size(width, classes))
 
     def _validated(self, body: Mapping[str, Any]) -> Integers:
-        """Count right answers on the rows that are kept back, and these rows."""
+        """Count right answers on the rows that are kept back, and these rows, in groups of people."""
         rows, labels = self._kept_back
         network, classes, given = self.plan.network(), len(self.schema.classes), body.get("weights")
         wrong = wrong_weights(given, network.size(rows.shape[1], classes))
         if wrong is not None:
             raise InvalidInput(f"the server sent {wrong}")
+        self._given.judge(int(body["round"]), np.asarray(given))
         own = self._own.places(network, rows.shape[1], classes)
         scores = network.scores(self._own.own_weights(np.asarray(given), own), rows, classes)
-        return np.array([int((scores.argmax(axis=1) == labels).sum()), len(labels)], np.int64)
+        counted = np.array([int((scores.argmax(axis=1) == labels).sum()), len(labels)], np.int64)
+        return counted - counted % JUDGED_BY
 
     def _keep_model(self, weights: Floats, number: int) -> None:
         """Write the model with this silo's own layers where its owner wants it."""

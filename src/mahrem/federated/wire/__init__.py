@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         Replies,
         Traffic,
         ask_all,
+        ask_together,
         sorted_out,
     )
     from mahrem.federated.wire._keys import KEY, Words, derived, framed, need_cryptography
@@ -80,6 +81,7 @@ __all__ = [
     "WatchedGrid",
     "Words",
     "ask_all",
+    "ask_together",
     "derived",
     "digest_message",
     "fingerprint",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Protocol, TypeAlias, TypeVar
 
 from mahrem.errors import InvalidParameter, MahremError
@@ -20,6 +21,13 @@ class Answerer(Protocol):
 
     def answer(self, message: Message) -> Message:
         """Give the answer to a question."""
+
+
+class Household(Protocol):
+    """Clients that live in one process, which can answer a question for all of them in one message."""
+
+    def answer_together(self, message: Message, nodes: Sequence[str]) -> Message | None:
+        """Give the answers of these clients in one; None if each has to be asked by itself."""
 
 
 class MessageGrid(Protocol):
@@ -66,12 +74,20 @@ class Traffic:
         self.sent[node] = self.sent.get(node, 0) + sent
         self.received[node] = self.received.get(node, 0) + received
 
+    def add_together(self, nodes: Sequence[str], sent: int, received: int) -> None:
+        """Count one exchange with clients of one process: each got the question, and shares the answer."""
+        share = received // len(nodes)
+        self.sent |= {node: self.sent.get(node, 0) + sent for node in nodes}
+        self.received |= {node: self.received.get(node, 0) + share for node in nodes}
+
 
 @dataclass
 class LocalGrid:
     """Clients in this process. Every message is written to bytes and read again, as over a wire.
 
-    So a client shares no object with the server or with another client, and the bytes are real ones.
+    So a client shares no object with the server or with another client, and the bytes are real ones. Clients
+    that say that they are of one ``household`` are asked once and answer in one message, where the server
+    can read one.
 
     Args:
         clients: By name.
@@ -111,6 +127,38 @@ class LocalGrid:
             replies[node] = self._ask(node, message, packed[id(message)])
         return replies
 
+    @cached_property
+    def _household(self) -> Household | None:
+        houses = {id(getattr(client, "household", None)) for client in self.clients.values()}
+        first = next(iter(self.clients.values()), None)
+        found: Household | None = getattr(first, "household", None)
+        return found if len(houses) == 1 and self.lost is None else None
+
+    def ask_together(self, nodes: Sequence[str], message: Message) -> Message | None:
+        """Send one message for many clients and give the one answer; None if there is none for all.
+
+        A refusal is each client's own, so each is asked then.
+        """
+        if self._household is None or len(nodes) < 2:
+            return None
+        write, read = partial(pack_message, squeeze=False), partial(unpack_message, widen=False)
+        data = self._timed(write, message)
+        there = self._timed(unpack_message, data)
+        start = time.perf_counter()
+        try:
+            answer = self._household.answer_together(there, nodes)
+        except MahremError:
+            return None
+        finally:
+            self.traffic.client_seconds += time.perf_counter() - start
+        if answer is None:
+            return None
+        back = self._timed(write, answer)
+        self.traffic.rounds += 1
+        self.traffic.add_together(nodes, len(data), len(back))
+        found: Message = self._timed(read, back)
+        return found if found.answers(message) else None
+
     def _ask(self, node: str, message: Message, data: bytes) -> Message | Failure:
         lost = self.lost is not None and self.lost(node, message)
         there = self._timed(unpack_message, data)
@@ -132,6 +180,12 @@ class LocalGrid:
             return work(given)
         finally:
             self.traffic.wire_seconds += time.perf_counter() - start
+
+
+def ask_together(grid: MessageGrid, nodes: Sequence[str], message: Message) -> Message | None:
+    """Ask clients of one process in one message; None where each has to be asked by itself."""
+    ask: Callable[[Sequence[str], Message], Message | None] | None = getattr(grid, "ask_together", None)
+    return None if ask is None else ask(nodes, message)
 
 
 def ask_all(

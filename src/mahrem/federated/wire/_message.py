@@ -58,7 +58,7 @@ class Failure:
     reason: str
 
 
-def pack_message(message: Message) -> bytes:
+def pack_message(message: Message, *, squeeze: bool = True) -> bytes:
     """Write a message as bytes: no code in it, arrays in the narrowest whole numbers that hold them.
 
     Example:
@@ -66,6 +66,10 @@ def pack_message(message: Message) -> bytes:
         >>> back = unpack_message(pack_message(there))
         >>> back.body["counts"].tolist(), back.body["text"], back.body["key"], back.answers(there)
         ([[1, 300]], 'é', b'k', True)
+
+    Args:
+        message: The message.
+        squeeze: Compress long ones; within a process that costs more than it saves.
 
     Raises:
         InvalidInput: If it is longer than any reader takes.
@@ -75,7 +79,7 @@ def pack_message(message: Message) -> bytes:
         raise InvalidInput(
             f"message={len(whole)} bytes: at most {MOST_BYTES} can be sent; ask for less at once"
         )
-    if len(whole) > _SMALL and not noise:
+    if squeeze and len(whole) > _SMALL and not noise:
         squeezed = zlib.compress(whole, 1)
         if len(squeezed) < len(whole):
             return _MARK + b"z" + squeezed
@@ -110,19 +114,23 @@ def _written(message: Message) -> tuple[bytes, bool]:
     return whole, any(form in _NOISE for _, form, _ in listed)
 
 
-def unpack_message(data: bytes) -> Message:
+def unpack_message(data: bytes, *, widen: bool = True) -> Message:
     """Read a message that :func:`pack_message` wrote.
+
+    Args:
+        data: The bytes.
+        widen: Give narrow numbers in types in which sums of a few fit; else as they travelled.
 
     Raises:
         InvalidInput: If it is none.
     """
     try:
-        return _unpack(data)
+        return _unpack(data, widen=widen)
     except (ValueError, TypeError, LookupError, zlib.error, OverflowError, RecursionError) as error:
         raise InvalidInput(f"message={len(data)} bytes cannot be read ({type(error).__name__})") from None
 
 
-def _unpack(data: bytes) -> Message:
+def _unpack(data: bytes, *, widen: bool) -> Message:
     if data[:4] != _MARK:
         raise ValueError
     whole: bytes = data[5:]
@@ -144,7 +152,7 @@ def _unpack(data: bytes) -> Message:
             if at + length > len(whole):
                 raise ValueError
             array = np.frombuffer(whole, dtype, many, at).reshape(shape)
-            body[name] = array.astype(_WIDE[form], copy=False)
+            body[name] = array.astype(_WIDE[form], copy=False) if widen else array
         else:
             raise ValueError
         at += length

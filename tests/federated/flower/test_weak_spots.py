@@ -1,0 +1,144 @@
+"""What a server could do within the letter of a plan, and whom it could make up: a client stays away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from federation_processes import load_flower
+from mahrem.errors import InvalidInput, OutputFailed
+from mahrem.federated.flower import Federation, init_federation, join_federation, make_key_files
+from mahrem.federated.rules import RulesPlan, RulesSchema
+from mahrem.federated.runs import ClientSettings, RulesTask, WeightsTask
+from mahrem.federated.weights import LearningPlan, Protections, propose_schema
+from silo_learning import people
+
+NAMES = ("east", "north", "south")
+TABLE = people(200)
+RULES = RulesSchema(columns=("age", "town"), target="class", bins={"age": (40,)})
+SCHEMA = propose_schema(TABLE, "class")
+COUNTS = RulesPlan(least_count=5)
+NOISY = LearningPlan(model="logistic", rounds=2, sum="plain", protections=Protections(clip=1.0, epsilon=2.0))
+
+
+@pytest.fixture
+def base(tmp_path: Path, missing_part: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> Path:
+    load_flower(missing_part)
+    monkeypatch.setenv("MAHREM_STATE", str(tmp_path / "state"))
+    TABLE.write_csv(tmp_path / "table.csv")
+    return tmp_path
+
+
+def made(base: Path, plan: RulesPlan | LearningPlan, name: str = "study") -> Path:
+    """Make a federation with the same keys whenever it is called."""
+    task = RulesTask(RULES, plan) if isinstance(plan, RulesPlan) else WeightsTask(SCHEMA, plan)
+    keys = base / "keys"
+    known = {one: keys / f"{one}.pub" if keys.exists() else None for one in NAMES}
+    init_federation(base / name, task, known)
+    if not keys.exists():
+        (base / name / "clients").rename(keys)
+    return base / name / "federation.toml"
+
+
+def join(base: Path, file: Path, confirm: Any = None, **settings: Any) -> None:
+    """Join as North, up to the server, which is not there."""
+    chosen = ClientSettings(patience=0.01, **settings)
+    with pytest.raises(OutputFailed, match="not reached"):
+        join_federation(file, base / "table.csv", base / "keys" / "north.key", chosen, confirm=confirm)
+
+
+def refused(base: Path, file: Path, why: str, **settings: Any) -> None:
+    chosen = ClientSettings(patience=0.01, **settings)
+    with pytest.raises(InvalidInput, match=why):
+        join_federation(file, base / "table.csv", base / "keys" / "north.key", chosen)
+
+
+def keys_of(base: Path, *names: str) -> tuple[str, ...]:
+    return tuple(str(base / "keys" / f"{name}.pub") for name in names)
+
+
+def test_a_sum_with_members_that_the_server_may_have_made_up_is_not_joined(base: Path) -> None:
+    """Of three members two puppets: the masked sum of all would be what North alone counts."""
+    file = made(base, COUNTS)
+    refused(base, file, r"check=2 faults: east: a member whose key.*despite='stranger:east'")
+    refused(base, file, r"check=1 faults: south", known=keys_of(base, "east"))
+    refused(base, file, r"check=1 faults: south", yes=True)  # who agrees to a plan unseen vouches for nobody
+    join(base, file, known=keys_of(base, "south"))  # East's key is remembered
+    join(base, file)
+
+
+def test_one_who_was_shown_all_keys_and_agreed_vouches_for_them(base: Path) -> None:
+    shown: list[str] = []
+
+    def agree(words: Sequence[str]) -> bool:
+        shown.extend(words)
+        return True
+
+    join(base, made(base, COUNTS), agree, review=True)
+    assert sum("key" in line and any(name in line for name in NAMES) for line in shown) >= 3
+    join(base, made(base, COUNTS, "again"), agree, review=True)
+
+
+def test_another_key_under_a_known_name_is_a_stranger(base: Path) -> None:
+    file = made(base, COUNTS)
+    join(base, file, known=keys_of(base, "east", "south"))
+    (base / "keys" / "east.pub").unlink()
+    (base / "keys" / "east.key").unlink()
+    make_key_files(base / "keys" / "east")
+    refused(base, made(base, COUNTS, "forged"), "check=1 faults: east: a member whose key")
+
+
+def test_files_of_keys_that_are_none_are_refused_by_name(base: Path) -> None:
+    file = made(base, COUNTS)
+    refused(base, file, "known='nobody.pub' cannot be read", known=(str(base / "nobody.pub"),))
+    refused(base, file, "key", known=(str(base / "table.csv"),))
+    state = base / "state" / "federations" / "known.jsonl"
+    state.parent.mkdir(parents=True)
+    state.write_text("broken")
+    refused(base, file, "known keys cannot be read; mend it")
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        LearningPlan(model="logistic", rounds=2),
+        LearningPlan(model="mlp", rounds=2, sum="masked", protections=Protections(clip=1.0)),
+        LearningPlan(model="boosting", rounds=2, sum="masked", cell_epsilon=0),
+    ],
+)
+def test_what_is_learnt_without_noise_is_joined_by_those_who_agreed_to_that(
+    base: Path, plan: LearningPlan
+) -> None:
+    """The server may send weights that answer to one person from the second round on."""
+    file, known = made(base, plan), keys_of(base, "east", "south")
+    refused(base, file, "leaves without noise.*despite='noiseless:class'", known=known)
+    join(base, file, known=known, despite=("noiseless",))
+    join(base, file, known=known, yes=True)
+    join(base, file)  # it was agreed to, signed
+
+
+def test_a_table_that_is_anonymised_first_needs_no_noise(base: Path) -> None:
+    file = made(base, LearningPlan(model="logistic", rounds=2))
+    join(base, file, policy={"quasi": ["age", "town"], "k": 3})
+
+
+def test_exact_counts_are_joined_by_those_who_agreed_to_that(base: Path) -> None:
+    file, known = made(base, RulesPlan(least_count=1)), keys_of(base, "east", "south")
+    refused(base, file, "counts leave as they are.*despite='exact:class'", known=known)
+    join(base, file, least_count=5)
+    join(base, file, yes=True)
+
+
+def test_a_promise_that_is_split_over_several_plans_is_noticed(base: Path) -> None:
+    """Ten federations of epsilon 2 over the same rows are one of 20, whatever each of them says."""
+    first, second = made(base, NOISY), made(base, NOISY, "second")
+    assert Federation.read(first).fingerprint() != Federation.read(second).fingerprint()
+    join(base, first)
+    refused(base, second, "answered with noise before.*despite='promised:class'")
+    refused(base, first, "answered with noise before")  # another start is another whole promise
+    join(base, second, despite=("promised",))
+    (base / "state" / "federations" / "promises.jsonl").write_text("broken")
+    refused(base, second, "earlier promises cannot be read; mend it")
