@@ -14,7 +14,13 @@ from mahrem.learning.synthesis._clique_growth import CountedTables, Growth, grow
 from mahrem.learning.synthesis._clique_tree import Clique, CliqueTree, Measured, fit_tree
 from mahrem.learning.synthesis._drawn_tables import ModelledTable
 from mahrem.learning.synthesis._farthest_tables import WITH_TARGET, count_farthest
-from mahrem.learning.synthesis._marginal_plan import MarginalPlan, plan_marginals, refuse_too_little
+from mahrem.learning.synthesis._marginal_plan import (
+    MarginalPlan,
+    fine_cells,
+    plan_marginals,
+    refuse_too_little,
+    tells_classes,
+)
 from mahrem.learning.synthesis._marginals_fit import MarginalsFit
 from mahrem.learning.synthesis._population import UNLIKELY, Population, rows_to_weigh
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
@@ -102,6 +108,15 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
             weight=1 if self.target is None else WITH_TARGET,
             alone=not self.width,
         )
+
+    def fine(self, plan: MarginalPlan, rows: int | None) -> int:
+        return fine_cells(plan.one_way.scale, rows)
+
+    def told_apart(self, domain: DeclaredDomain, plan: MarginalPlan, rows: int | None) -> int | None:
+        if self.target is None:
+            return None
+        cells = domain[self.target].cells
+        return domain.names.index(self.target) if tells_classes(plan.one_way.scale, rows, cells) else None
 
     def modelled(self, table: CodedTable, plan: MarginalPlan, about: ModelledTable) -> MarginalsFit:
         sizes = tuple(one.size for one in table.columns.groups)

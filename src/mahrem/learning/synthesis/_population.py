@@ -67,7 +67,7 @@ class _Learnt:
     """A noisy table, and what the model adds for it."""
 
     counts: Floats
-    variance: float
+    variance: Floats  # of each cell
     heights: Floats
     cells: Integers
     pull: float = 1.0  # towards adding nothing: the inverse of how far the table lies off, as variance
@@ -122,7 +122,7 @@ class Population:
         """Take in noisy tables and move weights towards them; rows are renewed where that leaves few."""
         for table in [table for one in measured if (table := self._take(one)).fresh]:
             now = self._weighed(table.cells, len(table.counts))
-            noise = len(now) * table.variance
+            noise = float(table.variance.sum())
             signal = max(float(((table.counts - now) ** 2).sum()) - noise, FAINT * noise)
             table.pull, table.fresh = max(float((now**2).sum()) / signal, 1e-3), False
         self._sweep(SWEEPS)
@@ -140,14 +140,15 @@ class Population:
         order = sorted(range(len(one.columns)), key=one.columns.__getitem__)
         columns = tuple(one.columns[axis] for axis in order)
         counts = np.asarray(one.counts, dtype=np.float64).transpose(order).ravel()
-        variance, table = float(one.deviation) ** 2, self._learnt.get(columns)
+        deviation = np.broadcast_to(one.deviation, np.shape(one.counts)).transpose(order).ravel()
+        variance, table = deviation.astype(np.float64) ** 2, self._learnt.get(columns)
         if table is None:
             table = _Learnt(counts, variance, np.zeros(len(counts)), self._cells(columns))
             self._learnt[columns] = table
         else:
             both = table.variance + variance
             table.counts = (table.counts * variance + counts * table.variance) / both
-            table.variance *= variance / both
+            table.variance = table.variance * variance / both
         return table
 
     def _sweep(self, times: int) -> None:
