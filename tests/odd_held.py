@@ -22,7 +22,7 @@ _SHOWN = (np.ndarray, pl.DataFrame, pl.Series, pd.DataFrame, pd.Series)
 _NAMED = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, Ledger)
 
 
-def held(thing: Any, above: tuple[int, ...] = ()) -> Any:  # noqa: PLR0911 - one line per kind
+def held(thing: Any, above: tuple[int, ...] = ()) -> Any:
     """Give what hangs on an object; functions, classes and ledgers by name alone."""
     if isinstance(thing, (*_PLAIN, *_SHOWN)):
         return thing

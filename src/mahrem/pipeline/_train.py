@@ -137,7 +137,8 @@ def _fit(trained: TrainedModel, task: TrainingTask, source: object, reading: Rea
 def _warm_up(trained: TrainedModel, task: TrainingTask, source: object) -> None:
     """Give a network its public examples; the table that the ledger protects is none.
 
-    It is known by its place alone: a refusal that compared rows would tell who guesses them that they are right.
+    It is known by its place alone: a refusal that compared rows would tell who guesses them that they are
+    right.
     """
     public = hold(task.settings.warm_start)
     if public is None:

@@ -39,7 +39,7 @@ FEWEST_ROUNDS = 3
 FEWER = 0.7  # times as many tables in each round as in the one before, so the last are counted best
 PER_COLUMN = 4_000  # rows over deviation of a single count that are worth another table a column
 MOST_TABLES = 30  # a column
-CELL, FINEST = 3.0, 2_048  # rows of a cell of a number, in deviations of its noise, on average; cells at most
+SHARP, FINEST = 1_000, 2_048  # rows over deviation of a cell from which there may be as many cells; at most
 CLASS = 400  # rows of a class of the target, in deviations, from which cells are counted by classes
 VISIBLE = 3.0  # a cell is seen if its count is so many deviations of the noise
 ASSUMED_ROWS = 10_000  # where nobody says how many there are
@@ -156,7 +156,8 @@ def fine_cells(deviation: float, rows: int | None) -> int:
         deviation: Of the noise on a cell.
         rows: How many rows there are, if that is public.
     """
-    return int(min(max((rows or ASSUMED_ROWS) / (CELL * deviation), FINE), FINEST))
+    seen = (rows or ASSUMED_ROWS) / deviation
+    return FINE if seen < SHARP else int(min(seen, FINEST))
 
 
 def tells_classes(deviation: float, rows: int | None, classes: int) -> bool:

@@ -134,7 +134,7 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
         if not plan.rounds:
             return fitted
         conditionals = tree.conditionals(tree.marginals(fitted.potentials))
-        rows = tree_sample(tree, conditionals, rows_to_weigh(total), np.random.default_rng(0))
+        rows = tree_sample(tree, conditionals, rows_to_weigh(total, len(sizes)), np.random.default_rng(0))
         made = Population(
             sizes,
             rows,

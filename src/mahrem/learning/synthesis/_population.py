@@ -25,10 +25,11 @@ FARTHEST = math.log(4.0)  # a step makes a row no more often or less often than 
 EVEN = 0.6  # share of the rows that the weights must be worth
 FAINT = 0.02  # signal that a table is given credit for at least, in units of its noise
 UNLIKELY = 1e-9  # chance of what a tree takes for impossible
-WEIGHED, FEWEST, MOST = 3.0, 20_000, 60_000  # rows, for each that is described, and in all
+WEIGHED, FEWEST, MOST = 12.0, 20_000, 60_000  # rows, for each that is described, and in all
+WEIGHED_CELLS = 1_200_000  # of all columns: where they are few, more rows stand for the model
 SPREAD_ROWS = 1_000  # fewer rows are drawn one by one
-SPARE = 4  # rows to choose from, for each that is drawn
-ROUNDED = 20_000_000  # cells of rows in tables that are looked at when weights are rounded
+SPARE = 16  # rows to choose from, for each that is drawn
+ROUNDED = 40_000_000  # cells of rows in tables that are looked at when weights are rounded
 
 
 @dataclass(frozen=True)
@@ -200,9 +201,9 @@ class Population:
         return np.bincount(cells, self.weights, count).astype(np.float64, copy=False)
 
 
-def rows_to_weigh(total: float) -> int:
-    """Say how many rows stand well for a table of ``total``."""
-    return int(min(max(WEIGHED * total, FEWEST), MOST))
+def rows_to_weigh(total: float, columns: int) -> int:
+    """Say how many rows stand well for a table of ``total``: chance in them is an error beside the noise."""
+    return int(min(max(WEIGHED * total, FEWEST), max(MOST, WEIGHED_CELLS / columns)))
 
 
 def draw_rows(
