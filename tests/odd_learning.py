@@ -21,6 +21,7 @@ from mahrem.errors import Infeasible
 from mahrem.learning.private import new_stream
 from mahrem.learning.training import MODELS, model_weights
 from mahrem.learning.votes import GaussianVotes, Pate
+from odd_held import held
 from odd_neighbours import COLUMNS, OddPair, told
 
 FEATURES = ("ward", "cost", "stay", "admitted", "group")
@@ -84,7 +85,7 @@ def learns(name: str, relation: str, *, search: bool = False) -> Callable[[objec
             found = mh.train(
                 given, ledger=book, model=entry.model, how=entry.how, epsilon=2, **settings, **said
             )
-        return model_weights(found.estimator), found.metrics, found.as_dict()["plan"]
+        return model_weights(found.estimator), found.metrics, found.as_dict()["plan"], held(found)
 
     return learn
 
@@ -115,7 +116,7 @@ def asks_teachers(relation: str) -> Callable[[object], object]:
         asked = np.random.default_rng(0).random((12, len(FEATURES)))
         try:
             with seeded():
-                return pate.fit(rows, labels, public=asked, ledger=book).model_.coef_
+                return held(pate.fit(rows, labels, public=asked, ledger=book))
         except Infeasible as error:
             return str(error)
 

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-import polars as pl
-
 from mahrem.dp import Ledger
 from mahrem.dp.queries import answer_query
 from mahrem.learning.synthesis import SyntheticSchema, make_synthesiser
 from mahrem.table import Reading
 from odd_cells import ODD_CELLS
+from odd_held import held
 from odd_sources import SOURCES, Record, Told, made
 
 __all__ = ["SOURCES", "made"]
@@ -116,18 +115,18 @@ def asks(question: str, relation: str) -> Callable[[object], object]:
     return ask
 
 
-def makes_up(method: str, relation: str, rows: int) -> Callable[[object], object]:
-    """Give a pipeline that makes a table up after another."""
+def makes_up(method: str, relation: str, rows: int, target: str | None = None) -> Callable[[object], object]:
+    """Give a pipeline that makes a table up after another; what the model holds comes out as well."""
 
-    def make(table: object) -> pl.DataFrame:
+    def make(table: object) -> object:
         facts = {name: known for name, known in COLUMNS.items() if name != "admitted"}
         book = Ledger.temporary(epsilon=3, delta=1e-6, columns=facts, relation=relation, rows=rows)
         days = {"admitted": (DAYS[0], DAYS[-1])}
         schema = SyntheticSchema(dates=days, missing=("ward", "admitted", "group"))
         given, reading = told(table)
-        made_up = make_synthesiser(method, epsilon=3, delta=1e-6, schema=schema)
-        drawn: pl.DataFrame = made_up.fit(given, ledger=book, reading=reading).sample(30, seed=1)
-        return drawn
+        made_up = make_synthesiser(method, epsilon=3, delta=1e-6, schema=schema, target=target)
+        fitted = made_up.fit(given, ledger=book, reading=reading)
+        return fitted.sample(30, seed=1), held(fitted)
 
     return make
 
@@ -138,4 +137,5 @@ def verbs(relation: str) -> dict[str, Callable[[object], object]]:
         **{question: asks(question, relation) for question in QUESTIONS},
         "synthesis": makes_up("marginals", relation, 4_000),
         "synthesis in rounds": makes_up("marginals", relation, 400_000),
+        "synthesis for a target": makes_up("marginals", relation, 400_000, target="smoker"),
     }

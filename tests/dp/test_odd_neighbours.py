@@ -49,7 +49,7 @@ def test_neighbours_from_every_source_are_told_apart_by_noise_only(source: str, 
 def test_every_private_model_tells_odd_neighbours_apart_by_noise_only(relation: str, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     random = Random(f"models {relation}")
-    names = [*learners(relation), "synthesis", "synthesis in rounds"]
+    names = [*learners(relation), "synthesis", "synthesis in rounds", "synthesis for a target"]
     if relation == "replace":
         names = [name for name in names if name not in MODELS or not MODELS[name].torch]
     for name in names:

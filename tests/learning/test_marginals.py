@@ -326,3 +326,20 @@ def test_rounds_are_paid_for_only_where_counts_stand_out(rows: int, columns: int
     assert alone.clique is not None
     assert scarce.clique.scale == alone.clique.scale
     assert len(ample.rounds) == 6
+
+
+def test_what_goes_with_the_target_inside_of_a_group_is_kept() -> None:
+    number = np.random.default_rng(0).integers(0, 1000, 20_000)  # sixteen groups of about 60 numbers
+    table = pl.DataFrame({"n": number, "odd": np.where(number % 2, "yes", "no")})
+    facts = {"n": {"lower": 0, "upper": 999}, "odd": {"categories": ["no", "yes"]}}
+    shares = {}
+    for rows in (None, 20_000):
+        ledger = Ledger.temporary(epsilon=10 if rows else 0.5, delta=DELTA, columns=facts, rows=rows)
+        made = Marginals(epsilon=ledger.epsilon, delta=DELTA, target="odd").fit(table, ledger=ledger)
+        drawn = made.sample(20_000, seed=1)
+        shares[rows] = np.mean((drawn["n"].to_numpy() % 2 == 1) == (drawn["odd"] == "yes").to_numpy())
+        given = made.sample(50, seed=1, given={"n": (10, 19), "odd": "yes"})
+        assert given["n"].is_between(10, 19).all()
+        assert (given["odd"] == "yes").all()
+    assert shares[20_000] > 0.8
+    assert shares[None] < 0.6  # little budget: cells are not counted by classes

@@ -253,19 +253,24 @@ def test_a_network_starts_from_a_public_table_but_never_from_the_private_one(tmp
     right = np.mean(started.predict(table()) == table()["ill"].to_numpy())
     assert right > 0.7
     spent = ledger.spent().epsilon
-    copy = tmp_path / "copy.csv"
-    copy.write_bytes((tmp_path / "private.csv").read_bytes())
-    other = table().sample(fraction=1.0, shuffle=True, seed=1)
-    other.tail(ROWS - 20).select("ill", "sex", "age").write_parquet(tmp_path / "copy.parquet")
-    other.with_columns(pl.col("age").cast(pl.Float64)).write_excel(tmp_path / "copy.xlsx")
-    forms = (tmp_path / "private.csv", copy, tmp_path / "copy.parquet", tmp_path / "copy.xlsx")
-    for same in (*forms, other, other.to_pandas(), other.to_arrow()):
+    (tmp_path / "link.csv").symlink_to(tmp_path / "private.csv")
+    (tmp_path / "hard.csv").hardlink_to(tmp_path / "private.csv")
+    (tmp_path / "inner").mkdir()
+    names = ("private.csv", "link.csv", "hard.csv", "inner/../private.csv")
+    for same in (tmp_path / name for name in names):
         with pytest.raises(InvalidParameter, match="very table"):
             mh.train(tmp_path / "private.csv", **asked, warm_start=same)
     assert ledger.spent().epsilon == spent
     with pytest.raises(InvalidParameter, match="very table"):
         whole = table()
         mh.train(whole, **{**asked, "ledger": book()}, warm_start=whole)
+
+
+def test_no_row_decides_whether_a_warm_start_is_refused() -> None:
+    guess = table()  # whoever guesses the table is not told that the guess is right
+    for private in (guess.clone(), guess.head(ROWS - 1), guess.head(5)):
+        asked = {"ledger": book(), "target": "ill", "features": ["age", "sex"], "epsilon": 0.5, **FAST}
+        assert mh.train(private, **asked, warm_start=guess).predict(guess) is not None
 
 
 def test_the_whole_verb_passes_a_neighbour_test(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,6 +79,19 @@ class Ledger:
         name = "in memory" if self.path is None else repr(self.path.name)
         return f"<ledger {name}, epsilon={self.epsilon:g}, delta={self.delta:g}, {self.relation}>"
 
+    def __deepcopy__(self, memo: object) -> Ledger:
+        """Give itself: a copied model, or a search's clone, pays from the same budget."""
+        return self
+
+    def __copy__(self) -> Ledger:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel by place alone; a ledger in memory has none, and a second one would spend twice."""
+        if self.path is None:
+            raise TypeError("a ledger in memory cannot be stored or sent elsewhere; make one in a file")
+        return Ledger.open, (self.path.resolve(),)
+
     @classmethod
     @in_our_words
     def create(
@@ -127,6 +140,21 @@ class Ledger:
     def of(cls, ledger: str | Path | Ledger) -> Ledger:
         """Give a ledger as it is, or open the one that lies there."""
         return ledger if isinstance(ledger, Ledger) else cls.open(ledger)
+
+    @classmethod
+    def paying(cls, *given: str | Path | Ledger | None) -> Ledger:
+        """Give the one ledger that pays: a model may be told it when it is made, or when it is fitted.
+
+        Raises:
+            InvalidParameter: If nobody named one, or two different ones were named.
+        """
+        named = [one for one in given if one is not None]
+        if not named:
+            raise InvalidParameter("ledger: nobody pays; name one when the model is made, or in fit")
+        books = [cls.of(one) for one in named]
+        if any(book is not books[0] and (book.path is None or book.path != books[0].path) for book in books):
+            raise InvalidParameter("ledger: the model was made with another one; name it once")
+        return books[0]
 
     @classmethod
     def temporary(cls, *, epsilon: float, **settings: Unpack[LedgerKeywords]) -> Ledger:

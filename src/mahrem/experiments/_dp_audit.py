@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -179,11 +179,10 @@ class _Broken(PrivateClassifier):
 def _audited(size: _Size, kind: type[PrivateClassifier]) -> tuple[float, AuditedBound]:
     """Train with canaries; gives what was claimed and what the audit shows."""
     model = kind(**_private(size, size.audited, network="logistic", options={}).get_params())
-    stream = new_stream()
-    canaries = Canaries.draw(stream, size.canaries, INPUTS, CLASSES, None, model=model)
+    canaries = Canaries.draw(new_stream(), size.canaries, INPUTS, CLASSES, None, model=model)
     rows, labels, _ = canaries.added(*_adult(size.audited), None)
     ledger = Ledger.temporary(epsilon=EPSILON, delta=DELTA, rows=size.audited)
-    scores = canaries.fit(model, rows, labels, ledger=ledger, stream=stream)
+    scores = canaries.fit(model, partial(model.fit, rows, labels, ledger=ledger))
     return model.cost_[0], OneRunAudit()(scores, canaries.inside, delta=DELTA)
 
 

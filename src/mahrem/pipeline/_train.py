@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 from typing import Unpack
 
@@ -119,7 +121,7 @@ def _fit(trained: TrainedModel, task: TrainingTask, source: object, reading: Rea
     check.columns_exist([*trained.inputs.features, *([] if target is None else [target])], opened.columns)
     task.ledger.refuse_other(source, reading, opened.columns)
     rows = TrainingRows.read(opened, trained.inputs, task)
-    _warm_up(trained, task, source, rows)
+    _warm_up(trained, task, source)
     result = fit_model(task, trained.estimator, trained.inputs, rows)
     trained.estimator, trained.metrics = result.model, result.metrics
     if task.settings.search is not None:
@@ -132,19 +134,35 @@ def _fit(trained: TrainedModel, task: TrainingTask, source: object, reading: Rea
         task.ledger.note_audit(what, claimed=trained.epsilon, at_least=at_least, **shown)
 
 
-def _warm_up(trained: TrainedModel, task: TrainingTask, source: object, private: TrainingRows) -> None:
-    """Give a network its public examples; the table that the ledger protects is none, in no form."""
+def _warm_up(trained: TrainedModel, task: TrainingTask, source: object) -> None:
+    """Give a network its public examples; the table that the ledger protects is none.
+
+    It is known by its place alone: a refusal that compared rows would tell who guesses them that they are
+    right.
+    """
     public = hold(task.settings.warm_start)
     if public is None:
         return
+    if _same_place(public, source):
+        raise InvalidParameter("warm_start: it is the very table that the ledger protects")
     opened = open_privately(public, task.ledger.facts)
     rows = TrainingRows.read(opened, trained.inputs, task)
     start = WarmStart(inputs=rows.numbers, targets=rows.labels)
-    if public is source or start.is_made_of(private.numbers, private.labels):
-        raise InvalidParameter("warm_start: it is the very table that the ledger protects")
     models = getattr(trained.estimator, "candidates", [trained.estimator])
     for model in models:
         model.start = start
+
+
+def _same_place(one: object, other: object) -> bool:
+    """Say whether two sources are one object, one file (links too) or one database."""
+    if one is other:
+        return True
+    if not (isinstance(one, str | PathLike) and isinstance(other, str | PathLike)):
+        return False
+    try:
+        return Path(os.fsdecode(one)).samefile(os.fsdecode(other))
+    except OSError:  # no files
+        return os.fsdecode(one) == os.fsdecode(other)
 
 
 def _refuse_occupied(folder: Path, *, force: bool) -> None:

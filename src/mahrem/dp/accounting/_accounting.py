@@ -118,6 +118,7 @@ def plain_sum(spends: Sequence[Spend], delta: float) -> float:
     return math.inf if basic is None else basic
 
 
+@lru_cache(maxsize=1_024)  # the same questions are asked again and again, and each is a convolution
 def epsilon_of(event: Event, delta: float, relation: Relation) -> float:
     """Say what one event costs alone at this delta."""
     pure = pure_epsilon(event)

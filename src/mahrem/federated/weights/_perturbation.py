@@ -196,12 +196,11 @@ class Payments:
         perturbation: The noise.
         ledger: Pays; without one nobody adds up what several runs promise together, and no more leaves than
             the rounds that the promise is about.
-        stream: Where noise comes from.
     """
 
     perturbation: Perturbation
     ledger: Ledger | None = None
-    stream: SecretStream = field(default_factory=new_stream, repr=False)
+    stream: SecretStream = field(default_factory=new_stream, init=False, repr=False)
     left: int = 0
     taken: int = 0
 

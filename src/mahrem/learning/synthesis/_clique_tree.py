@@ -28,11 +28,14 @@ class Clique:
 
 @dataclass(frozen=True)
 class Measured:
-    """A noisy marginal: counts over some columns of one clique, and the standard deviation of their noise."""
+    """A noisy marginal: counts over some columns of one clique, and the standard deviation of their noise.
+
+    The deviation is one for all cells, or has the shape of the counts.
+    """
 
     columns: tuple[int, ...]
     counts: Floats = field(repr=False)
-    deviation: float
+    deviation: float | Floats
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,7 @@ class _Target:
     clique: int
     axes: tuple[int, ...]
     shares: Floats
-    weight: float
+    weight: float | Floats
 
 
 def fit_tree(
@@ -181,7 +184,7 @@ def fit_tree(
         [[40.0, 10.0], [10.0, 40.0]]
     """
     targets = [_aimed(tree, one, total) for one in measured]
-    scale = sum(target.weight for target in targets)
+    scale = sum(float(np.mean(target.weight)) for target in targets)
     targets = [_Target(one.clique, one.axes, one.shares, one.weight / scale) for one in targets]
     potentials, step = tree.zeros(), 1.0
     shares = tree.marginals(potentials)
@@ -221,7 +224,7 @@ def _loss(
     slopes, loss = [np.zeros(table.shape) for table in shares], 0.0
     for target in targets:
         off = _reduced(shares[target.clique], target.axes) - target.shares
-        loss += 0.5 * target.weight * float((off * off).sum())
+        loss += 0.5 * float((target.weight * off * off).sum())
         slopes[target.clique] += _expanded(
             target.weight * off, target.axes, len(tree.cliques[target.clique].columns)
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,16 +17,28 @@ class CoarseGroups:
         group: ``(cells,)`` the group of each cell, from 0.
         share: ``(cells,)`` the share of each cell in its group; they add up to 1 there.
         weight: ``(groups,)`` the share of each group in all rows.
+        by_class: ``(classes, cells)`` the same as ``share`` among rows of each class; None where classes were
+            not told apart.
     """
 
     group: Integers = field(repr=False)
     share: Floats = field(repr=False)
     weight: Floats = field(repr=False)
+    by_class: Floats | None = field(default=None, repr=False)
 
     @property
     def size(self) -> int:
         """How many groups."""
         return len(self.weight)
+
+    def told_apart(self, noisy: Floats, deviation: float) -> CoarseGroups:
+        """Give the same groups with shares for each class, from ``(cells, classes)`` noisy counts."""
+        shares = []
+        for counts in noisy.T:
+            clean = _denoised(counts, deviation)
+            inside = np.bincount(self.group, weights=clean)[self.group]
+            shares.append(np.where(inside > 0, clean / np.where(inside > 0, inside, 1.0), self.share))
+        return replace(self, by_class=np.stack(shares))
 
 
 def coarse_groups(

@@ -14,6 +14,7 @@ from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain, DomainCo
 
 SINGLE_CELLS = 128  # so many whole numbers or days get a cell each
 MOST_CELLS = 10_000
+FINE = 64  # cells of a number that nobody says more about
 
 
 def declare_domain(
@@ -24,7 +25,7 @@ def declare_domain(
     kinds: Mapping[str, str] | None = None,
     dates: Mapping[str, tuple[str, str]] | None = None,
     cells: Mapping[str, int | Sequence[float]] | None = None,
-    fine: int = 64,
+    fine: int = FINE,
 ) -> DeclaredDomain:
     """Put the domain of a synthetic table together from what is public; no data is looked at.
 

@@ -33,6 +33,7 @@ class ModelledTable:
         schema: What was said about it.
         modelled: Columns of the model; totals are not among them.
         groups: Of each modelled column.
+        target: The place of the modelled column whose groups are told apart inside those of others.
         rows: How many there were, as far as that is public or was counted with noise.
         epsilon: What was paid.
         delta: The same.
@@ -43,6 +44,7 @@ class ModelledTable:
     schema: SyntheticSchema
     modelled: tuple[str, ...]
     groups: Sequence[CoarseGroups] = field(repr=False)
+    target: int | None = None
     rows: int
     epsilon: float
     delta: float
@@ -54,7 +56,8 @@ class GroupConditions:
     """Conditions in terms of groups.
 
     Attributes:
-        cells: For each column, ``(groups, cells)`` chances of cells inside groups.
+        cells: For each column, ``(classes, groups, cells)`` chances of cells inside groups; one class where
+            they are not told apart.
         kept: For each column with a condition, by its place, the share of each group that meets it.
         within: Narrower ranges of numbers.
     """
@@ -69,8 +72,10 @@ class GroupConditions:
         table.schema.refuse_given(table.domain, given)
         cells, kept, within = [], {}, {}
         for place, (name, made) in enumerate(zip(table.modelled, table.groups, strict=True)):
-            inside = np.zeros((made.size, len(made.group)))
-            inside[made.group, np.arange(len(made.group))] = made.share
+            inside = _inside(made, made.share)
+            if name not in given and made.by_class is not None:
+                cells.append(np.stack([_inside(made, share) for share in made.by_class]))
+                continue
             if name in given:
                 overlap, narrowed = table.domain[name].admitted(given[name])
                 if narrowed is not None:
@@ -80,8 +85,15 @@ class GroupConditions:
                 inside = inside * overlap
                 kept[place] = meets = inside.sum(axis=1)
                 inside = np.where(meets[:, None] > 0, inside / np.where(meets > 0, meets, 1)[:, None], 1.0)
-            cells.append(inside / inside.sum(axis=1, keepdims=True))
+            cells.append((inside / inside.sum(axis=1, keepdims=True))[None])
         return cls(cells, kept, within)
+
+
+def _inside(made: CoarseGroups, share: Floats) -> Floats:
+    """Give ``(groups, cells)`` chances."""
+    found = np.zeros((made.size, len(made.group)))
+    found[made.group, np.arange(len(made.group))] = share
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +178,10 @@ class DrawnTable(ABC):
         """Turn groups into values; totals are zero here and added up later."""
         found: dict[str, pl.Series] = {}
         for place, name in enumerate(self.about.modelled):
-            drawn = spread_draw(admitted.cells[place], groups[:, place], rng)
+            chances, group = admitted.cells[place], groups[:, place]
+            if len(chances) > 1 and self.about.target is not None:
+                group = groups[:, self.about.target] * chances.shape[1] + group
+            drawn = spread_draw(chances.reshape(-1, chances.shape[2]), group, rng)
             found[name] = self.domain[name].draw(drawn, rng, admitted.within.get(name))
         for name in self.domain.names:
             if name not in found:

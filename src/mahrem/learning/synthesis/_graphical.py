@@ -275,7 +275,10 @@ class GraphicalModel:
         mbi = engine()
         domain = mbi.Domain(tuple(range(len(self.sizes))), self.sizes)
         said = [
-            mbi.LinearMeasurement(one.counts.ravel(), one.columns, one.deviation) for one in self.measured
+            mbi.LinearMeasurement(
+                one.counts.ravel(), one.columns, float(np.sqrt(np.mean(np.square(one.deviation))))
+            )
+            for one in self.measured
         ]
         self.known = mbi.estimation.MirrorDescent().estimate(
             domain, said, known_total=self.total, iters=FITTED, warm_start=self.known

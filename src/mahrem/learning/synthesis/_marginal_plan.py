@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from mahrem import check
 from mahrem.dp import Relation, Unit
@@ -26,6 +27,7 @@ from mahrem.dp.noise import (
 )
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.learning.synthesis._clique_growth import SCALE
+from mahrem.learning.synthesis._declare_domain import FINE
 
 ONE_WAY, SCARCE_ONE_WAY = 0.1, 0.25  # share of the whole for columns; more where counts hardly stand out
 SCARCE = 1_500  # rows over deviation of a single count at which that share is half way between
@@ -37,6 +39,8 @@ FEWEST_ROUNDS = 3
 FEWER = 0.7  # times as many tables in each round as in the one before, so the last are counted best
 PER_COLUMN = 4_000  # rows over deviation of a single count that are worth another table a column
 MOST_TABLES = 30  # a column
+SHARP, FINEST = 1_000, 2_048  # rows over deviation of a cell from which there may be as many cells; at most
+CLASS = 400  # rows of a class of the target, in deviations, from which cells are counted by classes
 VISIBLE = 3.0  # a cell is seen if its count is so many deviations of the noise
 ASSUMED_ROWS = 10_000  # where nobody says how many there are
 LARGEST, LEAST = 100.0, 1e-30  # epsilon, delta
@@ -118,6 +122,7 @@ class MarginalBudget:
         return global_sensitivity(0, 1, self.relation, self.unit, grouped=True, optional=True)
 
 
+@lru_cache(maxsize=64)  # public numbers alone; splitting takes seconds
 def plan_marginals(
     budget: MarginalBudget,
     *,
@@ -167,6 +172,22 @@ def plan_marginals(
             return plan
         whole *= _SHRINK * epsilon / spent
     raise InvalidParameter(f"epsilon={epsilon:g}, delta={delta:g} cannot be split; take a larger delta")
+
+
+def fine_cells(deviation: float, rows: int | None) -> int:
+    """Say into how many cells a number is cut: the better counts stand out, the more.
+
+    Args:
+        deviation: Of the noise on a cell.
+        rows: How many rows there are, if that is public.
+    """
+    seen = (rows or ASSUMED_ROWS) / deviation
+    return FINE if seen < SHARP else int(min(seen, FINEST))
+
+
+def tells_classes(deviation: float, rows: int | None, classes: int) -> bool:
+    """Say whether cells of columns may be counted for each class of the target: noise grows with them."""
+    return (rows or ASSUMED_ROWS) >= CLASS * classes * deviation
 
 
 def _one_way_share(clear: float) -> float:

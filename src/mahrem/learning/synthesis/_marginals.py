@@ -17,8 +17,10 @@ from mahrem.learning.synthesis._farthest_tables import WITH_TARGET, count_farthe
 from mahrem.learning.synthesis._marginal_plan import (
     MarginalBudget,
     MarginalPlan,
+    fine_cells,
     plan_marginals,
     refuse_too_little,
+    tells_classes,
 )
 from mahrem.learning.synthesis._marginals_fit import MarginalsFit
 from mahrem.learning.synthesis._population import UNLIKELY, Population, rows_to_weigh
@@ -100,6 +102,15 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
             alone=not self.width,
         )
 
+    def fine(self, plan: MarginalPlan, rows: int | None) -> int:
+        return fine_cells(plan.one_way.scale, rows)
+
+    def told_apart(self, domain: DeclaredDomain, plan: MarginalPlan, rows: int | None) -> int | None:
+        if self.target is None:
+            return None
+        cells = domain[self.target].cells
+        return domain.names.index(self.target) if tells_classes(plan.one_way.scale, rows, cells) else None
+
     def modelled(self, table: CodedTable, plan: MarginalPlan, about: ModelledTable) -> MarginalsFit:
         sizes = tuple(one.size for one in table.columns.groups)
         tables = CountedTables(table.columns.coarse(table.codes), sizes)
@@ -116,7 +127,7 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
         if not plan.rounds:
             return fitted
         conditionals = tree.conditionals(tree.marginals(fitted.potentials))
-        rows = tree_sample(tree, conditionals, rows_to_weigh(total), np.random.default_rng(0))
+        rows = tree_sample(tree, conditionals, rows_to_weigh(total, len(sizes)), np.random.default_rng(0))
         made = Population(
             sizes,
             rows,

@@ -25,10 +25,11 @@ FARTHEST = math.log(4.0)  # a step makes a row no more often or less often than 
 EVEN = 0.6  # share of the rows that the weights must be worth
 FAINT = 0.02  # signal that a table is given credit for at least, in units of its noise
 UNLIKELY = 1e-9  # chance of what a tree takes for impossible
-WEIGHED, FEWEST, MOST = 3.0, 20_000, 60_000  # rows, for each that is described, and in all
+WEIGHED, FEWEST, MOST = 12.0, 20_000, 60_000  # rows, for each that is described, and in all
+WEIGHED_CELLS = 1_200_000  # of all columns: where they are few, more rows stand for the model
 SPREAD_ROWS = 1_000  # fewer rows are drawn one by one
-SPARE = 4  # rows to choose from, for each that is drawn
-ROUNDED = 20_000_000  # cells of rows in tables that are looked at when weights are rounded
+SPARE = 16  # rows to choose from, for each that is drawn
+ROUNDED = 40_000_000  # cells of rows in tables that are looked at when weights are rounded
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class _Learnt:
     """A noisy table, and what the model adds for it."""
 
     counts: Floats
-    variance: float
+    variance: Floats  # of each cell
     heights: Floats
     cells: Integers
     pull: float = 1.0  # towards adding nothing: the inverse of how far the table lies off, as variance
@@ -122,7 +123,7 @@ class Population:
         """Take in noisy tables and move weights towards them; rows are renewed where that leaves few."""
         for table in [table for one in measured if (table := self._take(one)).fresh]:
             now = self._weighed(table.cells, len(table.counts))
-            noise = len(now) * table.variance
+            noise = float(table.variance.sum())
             signal = max(float(((table.counts - now) ** 2).sum()) - noise, FAINT * noise)
             table.pull, table.fresh = max(float((now**2).sum()) / signal, 1e-3), False
         self._sweep(SWEEPS)
@@ -140,14 +141,15 @@ class Population:
         order = sorted(range(len(one.columns)), key=one.columns.__getitem__)
         columns = tuple(one.columns[axis] for axis in order)
         counts = np.asarray(one.counts, dtype=np.float64).transpose(order).ravel()
-        variance, table = float(one.deviation) ** 2, self._learnt.get(columns)
+        deviation = np.broadcast_to(one.deviation, np.shape(one.counts)).transpose(order).ravel()
+        variance, table = deviation.astype(np.float64) ** 2, self._learnt.get(columns)
         if table is None:
             table = _Learnt(counts, variance, np.zeros(len(counts)), self._cells(columns))
             self._learnt[columns] = table
         else:
             both = table.variance + variance
             table.counts = (table.counts * variance + counts * table.variance) / both
-            table.variance *= variance / both
+            table.variance = table.variance * variance / both
         return table
 
     def _sweep(self, times: int) -> None:
@@ -199,9 +201,9 @@ class Population:
         return np.bincount(cells, self.weights, count).astype(np.float64, copy=False)
 
 
-def rows_to_weigh(total: float) -> int:
-    """Say how many rows stand well for a table of ``total``."""
-    return int(min(max(WEIGHED * total, FEWEST), MOST))
+def rows_to_weigh(total: float, columns: int) -> int:
+    """Say how many rows stand well for a table of ``total``: chance in them is an error beside the noise."""
+    return int(min(max(WEIGHED * total, FEWEST), max(MOST, WEIGHED_CELLS / columns)))
 
 
 def draw_rows(

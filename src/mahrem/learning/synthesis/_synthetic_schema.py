@@ -9,7 +9,7 @@ from typing import Any
 from mahrem import check
 from mahrem.dp import Facts
 from mahrem.errors import InvalidParameter
-from mahrem.learning.synthesis._declare_domain import declare_domain
+from mahrem.learning.synthesis._declare_domain import FINE, declare_domain
 from mahrem.learning.synthesis._forbidden_rows import Never
 from mahrem.learning.synthesis._settings import SchemaSettings
 from mahrem.learning.synthesis._synthetic_constraints import (
@@ -65,12 +65,13 @@ class SyntheticSchema(SchemaSettings):
         """Columns that need no model: totals, and keys that are made up."""
         return (*self.totals, *(one.columns[0] for one in self.keys if one.alone))
 
-    def domain(self, facts: Facts, columns: Sequence[str]) -> DeclaredDomain:
+    def domain(self, facts: Facts, columns: Sequence[str], *, fine: int = FINE) -> DeclaredDomain:
         """Put the domain together for a table with these columns; refuses what does not fit.
 
         Args:
             facts: What is public.
             columns: What the table calls its columns.
+            fine: Cells of a number whose ``cells`` nobody said.
         """
         known = [name for name in columns if name in facts.columns or name in self.dates]
         wanted = list(self.columns or known)
@@ -80,7 +81,13 @@ class SyntheticSchema(SchemaSettings):
                 "columns=(): no column has public bounds or declared values; declare them with the ledger"
             )
         domain = declare_domain(
-            facts, wanted, missing=self.missing, kinds=self.kinds, dates=self.dates, cells=self.cells
+            facts,
+            wanted,
+            missing=self.missing,
+            kinds=self.kinds,
+            dates=self.dates,
+            cells=self.cells,
+            fine=fine,
         )
         for one in self.rules:
             if isinstance(one, Never | Unique):

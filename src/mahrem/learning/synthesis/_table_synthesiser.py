@@ -11,6 +11,7 @@ from mahrem.dp import Facts, Ledger, open_privately
 from mahrem.dp.accounting import Event
 from mahrem.dp.noise import IntegerNoise
 from mahrem.errors import InvalidParameter
+from mahrem.learning.synthesis._declare_domain import FINE
 from mahrem.learning.synthesis._drawn_tables import DrawnTable, ModelledTable
 from mahrem.learning.synthesis._marginal_plan import refuse_budget
 from mahrem.learning.synthesis._noisy_columns import NoisyColumns, count_columns
@@ -107,34 +108,50 @@ class TableSynthesiser(ABC, Generic[PlanKind, FitKind]):
         public, unit = ledger.facts if facts is None else facts, ledger.unit
         how = public.read_as(reading)
         columns = open_privately(table, public, how).columns
-        domain = self.schema.domain(public, [name for name in columns if name != unit.subject])
-        modelled = tuple(column for column in domain.columns if column.name not in self.schema.without_model)
-        inner = DeclaredDomain(columns=modelled, facts=public)
+        named = [name for name in columns if name != unit.subject]
+        inner = self._inner(self.schema.domain(public, named), public)
         if self.target is not None and self.target not in inner.names:
             raise InvalidParameter(
                 f"target={self.target!r} must be a column to be synthesised, no total and no key"
             )
         plan = self.plan(inner, public.rows, ledger)
+        domain = self.schema.domain(public, named, fine=self.fine(plan, public.rows))
+        inner = self._inner(domain, public)
         ledger.refuse_other(table, how, columns)
         ledger.spend(
             plan.event,
-            what=f"synthesis by {self.title} of {len(modelled)} columns",
+            what=f"synthesis by {self.title} of {len(inner.columns)} columns",
             epsilon=plan.epsilon,
             delta=plan.delta,
         )
         codes, units = inner.codes_and_units(table, unit, how)
-        counted = count_columns(codes, inner, plan.one_way, most=self.groups, rows=public.rows)
+        target = self.told_apart(inner, plan, public.rows)
+        counted = count_columns(codes, inner, plan.one_way, most=self.groups, rows=public.rows, target=target)
         about = ModelledTable(
             domain=domain,
             schema=self.schema,
             modelled=inner.names,
             groups=counted.groups,
+            target=target,
             rows=max(1, round(counted.total)),
             epsilon=plan.epsilon,
             delta=plan.delta,
             promise=self.promise(plan, ledger),
         )
         return self.modelled(CodedTable(inner, codes, units, counted), plan, about)
+
+    def _inner(self, domain: DeclaredDomain, public: Facts) -> DeclaredDomain:
+        """Leave out columns that need no model."""
+        modelled = (column for column in domain.columns if column.name not in self.schema.without_model)
+        return DeclaredDomain(columns=tuple(modelled), facts=public)
+
+    def fine(self, plan: PlanKind, rows: int | None) -> int:  # noqa: ARG002 - for other kinds
+        """Say from public numbers into how many cells a number is cut."""
+        return FINE
+
+    def told_apart(self, domain: DeclaredDomain, plan: PlanKind, rows: int | None) -> int | None:  # noqa: ARG002 - the same
+        """Say from public numbers whether columns are counted by the target, and where it is."""
+        return None
 
     @abstractmethod
     def plan(self, domain: DeclaredDomain, rows: int | None, ledger: Ledger) -> PlanKind:

@@ -95,16 +95,20 @@ class Canaries:
         more = int(units.max(initial=0)) + 1 + np.arange(int(self.inside.sum()))
         return joined, named, np.concatenate([units, more])
 
-    def fit(self, model: Any, rows: Floats, labels: Any, **more: Any) -> Floats:
+    def fit(self, model: Any, train: Callable[[], object]) -> Floats:
         """Train a model on a table with canaries, say how well it knows each, and cut off their columns.
 
         An audit guesses from these scores which canaries were in.
+
+        Args:
+            model: What is trained.
+            train: Trains it on what :meth:`added` gave.
         """
         network = getattr(model, "network", None)
         if self.own:
             model.network = _widened(str(network), len(self.inside))
         try:
-            model.fit(rows, labels, **more)
+            train()
             scores = self.scores(model)
         finally:
             if self.own:

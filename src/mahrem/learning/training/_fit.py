@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from mahrem.dp import Ledger
 from mahrem.dp.accounting import Event, promise_event
-from mahrem.learning.private import BoostedTrees, PrivateNetwork, PrivateSearch, PublicInputs, new_stream
+from mahrem.learning.private import (
+    BoostedTrees,
+    PrivateNetwork,
+    PrivateSearch,
+    PublicInputs,
+    SecretStream,
+    new_stream,
+)
 from mahrem.learning.private.inputs import read_rows
 from mahrem.learning.private.steps import checkpoint_stream
 from mahrem.learning.training._canaries import Canaries
@@ -54,6 +63,15 @@ def planned_event(task: TrainingTask, estimator: Any) -> Event:
     return promise_event(task.settings.epsilon, task.delta)
 
 
+def _train(estimator: Any, rows: TrainingRows, ledger: Ledger, stream: SecretStream) -> Any:
+    """Pay and train; the key that chose rows to measure on is the one that noise comes from."""
+    if isinstance(estimator, PrivateNetwork):
+        return estimator._fit(rows.numbers, rows.labels, ledger, units=rows.units, stream=stream)  # noqa: SLF001 - it was made here, for this training alone
+    if isinstance(estimator, BoostedTrees):
+        return estimator._fit(rows.numbers, rows.labels, ledger, stream=stream)  # noqa: SLF001 - the same
+    return estimator.fit(rows.numbers, rows.labels, ledger=ledger)
+
+
 def fit_model(task: TrainingTask, estimator: Any, inputs: PublicInputs, rows: TrainingRows) -> FitResult:
     """Train an estimator in place, or search; the ledger pays for training and measuring."""
     path = task.settings.checkpoint
@@ -67,14 +85,12 @@ def fit_model(task: TrainingTask, estimator: Any, inputs: PublicInputs, rows: Tr
     if task.canaries:
         canaries = Canaries.draw(stream, task.canaries, inputs, task.classes, task.bounds, model=estimator)
         numbers, labels, units = canaries.added(numbers, labels, units)
-    more: dict[str, Any] = {"stream": stream} if isinstance(estimator, PrivateNetwork | BoostedTrees) else {}
-    if isinstance(estimator, PrivateNetwork):
-        more["units"] = units
     model = estimator
+    train = partial(_train, estimator, TrainingRows(numbers, labels, units), task.ledger, stream)
     if canaries is None:
-        model = estimator.fit(numbers, labels, ledger=task.ledger, **more)
+        model = train()
     else:
-        scores = canaries.fit(estimator, numbers, labels, ledger=task.ledger, **more)
+        scores = canaries.fit(estimator, train)
     metrics = None
     if task.measure.share:
         asked = rows.where(tested & known)

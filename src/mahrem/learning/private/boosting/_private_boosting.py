@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -28,7 +28,7 @@ from mahrem.learning.private.inputs import (
     shape_of,
     target_numbers,
 )
-from mahrem.learning.private.regressions import ledger_of
+from mahrem.learning.private.regressions import refuse_people
 from mahrem.table import Reading
 from mahrem.types import Floats, Integers
 
@@ -52,6 +52,7 @@ class BoostedTrees(Estimator, ABC):
         allowance: See :class:`~mahrem.learning.private.BoostingPlan`; None takes what suits the target.
         widths: Numbers that each column has in a row of ``X``, if arrays are fitted: 1 for a number between
             public bounds that became 0 and 1, else a place for each declared value. All 1 by default.
+        ledger: Pays, where ``fit`` names none.
         seed: For tests only: the run repeats, and **nothing is private**; the guarantee says so.
 
     Attributes:
@@ -71,27 +72,29 @@ class BoostedTrees(Estimator, ABC):
     shrinkage: float | None = None
     allowance: float | None = None
     widths: Sequence[int] | None = None
+    ledger: Ledger | str | Path | None = field(default=None, repr=False)
     seed: int | None = None
 
     _estimator_type = "classifier"
     _curvature = 0.5  # weight of second derivatives in what is summed
     _usual_allowance, _usual_shrinkage = 0.75, 2.0
 
-    def fit(
-        self, X: object, y: object = None, *, ledger: Ledger | str | Path, stream: SecretStream | None = None
-    ) -> Self:
-        """Pay for all rounds, then fit.
+    def fit(self, X: object, y: object = None, *, ledger: Ledger | str | Path | None = None) -> Self:
+        """Pay for all rounds, then fit; trees and noise come from a fresh secret key.
 
         Args:
             X: A table the ledger was made for (with ``target`` set), or ``(n, d)`` numbers between 0 and 1.
             y: ``(n,)`` targets beside numbers; nothing beside a table.
             ledger: Pays; what does not fit is refused and nothing is computed.
-            stream: Where trees and noise come from; a fresh secret key by default.
 
         Raises:
             BudgetExceeded: If it does not fit.
         """
-        book = ledger_of(ledger)
+        return self._fit(X, y, Ledger.paying(self.ledger, ledger))
+
+    def _fit(self, X: object, y: object, book: Ledger, *, stream: SecretStream | None = None) -> Self:
+        """Pay and fit; a stream is nobody's to give twice, so it comes from this package alone."""
+        refuse_people(book)
         plan, widths = self._prepared(X, y, book)
         what = f"private boosting: {plan.rounds} trees"
         book.spend(plan.event, what=what, delta=plan.delta, epsilon=plan.epsilon)
@@ -127,7 +130,8 @@ class BoostedTrees(Estimator, ABC):
 
     def plan(self, ledger: Ledger | str | Path) -> BoostingPlan:
         """Make the plan from settings and public facts; nothing is spent."""
-        book = ledger_of(ledger)
+        book = Ledger.of(ledger)
+        refuse_people(book)
         if self.widths is None:
             facts = book.facts
             inputs = PublicInputs(facts=facts, features=declared_features(facts, self.target, self.features))

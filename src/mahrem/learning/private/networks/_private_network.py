@@ -72,6 +72,7 @@ class PrivateNetwork(Estimator, ABC):
         microbatch: So many examples at a time.
         checkpoint: A private file to go on from after an interruption.
         progress: Called with step, steps and the epsilon so far.
+        ledger: Pays, where ``fit`` names none.
         seed: For tests only: the run repeats, and **nothing is private**; the guarantee says so.
 
     Attributes:
@@ -103,6 +104,7 @@ class PrivateNetwork(Estimator, ABC):
     microbatch: int = 256
     checkpoint: str | Path | None = None
     progress: Progress | None = None
+    ledger: Ledger | str | Path | None = field(default=None, repr=False)
     seed: int | None = None
 
     _estimator_type = "classifier"
@@ -112,23 +114,32 @@ class PrivateNetwork(Estimator, ABC):
         X: object,
         y: object = None,
         *,
-        ledger: Ledger | str | Path,
+        ledger: Ledger | str | Path | None = None,
         units: Integers | None = None,
-        stream: SecretStream | None = None,
     ) -> Self:
-        """Pay for every planned step, then train.
+        """Pay for every planned step, then train; batches and noise come from a fresh secret key.
 
         Args:
             X: A table the ledger was made for, or ``(n, ...)`` numbers scaled by public constants.
             y: ``(n,)`` targets beside numbers; nothing beside a table.
             ledger: Pays; what does not fit is refused and nothing is computed.
             units: ``(n,)`` whose row it is, beside numbers, where the ledger protects people.
-            stream: Where batches and noise come from; a fresh secret key by default.
 
         Raises:
             BudgetExceeded: If it does not fit.
         """
-        book = Ledger.of(ledger)
+        return self._fit(X, y, Ledger.paying(self.ledger, ledger), units=units)
+
+    def _fit(
+        self,
+        X: object,
+        y: object,
+        book: Ledger,
+        *,
+        units: Integers | None = None,
+        stream: SecretStream | None = None,
+    ) -> Self:
+        """Pay and train; a stream is nobody's to give twice, so it comes from this package alone."""
         self._begin(book.facts, table=y is None and not isinstance(X, np.ndarray))
         plan = self.plan(book)
         inputs, targets, units = self._read(X, y, book, units)

@@ -8,14 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mahrem import check
 from mahrem.learning.private.steps import torch_of
-from mahrem.types import Floats
 
 BATCH = 128
-SAME = 0.9  # share of the rows of the larger table from which two are taken for one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,20 +48,6 @@ class WarmStart:
             found.update(array.tobytes() if array.dtype != object else repr(array.tolist()).encode())
         return found.hexdigest()
 
-    def is_made_of(self, inputs: Any, targets: Any) -> bool:
-        """Say whether nearly all examples are these rows, in whatever order and form they came.
-
-        Of tables with few columns two samples share many rows, so that a part of a table is no proof.
-        """
-        many = len(self.inputs)
-        rows = [np.asarray(part, dtype=np.float64).reshape(len(part), -1) for part in (self.inputs, inputs)]
-        labels = np.zeros(sum(map(len, rows))) if targets is None else [*self.targets, *targets]
-        codes = np.unique(np.asarray(labels, dtype=str), return_inverse=True)[1]
-        hashes = _row_hashes(np.column_stack([np.concatenate(rows) + 0.0, codes]))  # no minus zero
-        distinct, place = np.unique(hashes, return_inverse=True)
-        counts = [np.bincount(part, minlength=len(distinct)) for part in (place[:many], place[many:])]
-        return bool(np.minimum(*counts).sum() >= SAME * max(many, len(inputs), 1))
-
     def __call__(self, model: Any, losses: Callable[[Any, Any], Any], inputs: Any, targets: Any) -> None:
         """Train a model in place on tensors; randomness is torch's."""
         torch = torch_of()
@@ -77,11 +60,3 @@ class WarmStart:
                 losses(model(inputs[rows]), targets[rows]).mean().backward()
                 optimiser.step()
         optimiser.zero_grad(set_to_none=True)
-
-
-def _row_hashes(rows: Floats) -> NDArray[np.uint64]:
-    """Give one number for each row: equal rows have equal ones, others next to never."""
-    held = rows.view(np.uint64)
-    odd = np.random.default_rng(0).integers(0, 1 << 63, held.shape[1], dtype=np.uint64) * 2 + 1
-    found: NDArray[np.uint64] = (held ^ (held >> np.uint64(29))) @ odd
-    return found

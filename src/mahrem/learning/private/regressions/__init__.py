@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mahrem.learning.private.regressions._last_layer import PolynomialLastLayer, frozen_features
     from mahrem.learning.private.regressions._objective_perturbation import ObjectivePerturbation
     from mahrem.learning.private.regressions._output_perturbation import OutputPerturbation
-    from mahrem.learning.private.regressions._private_linear import ledger_of
+    from mahrem.learning.private.regressions._private_linear import refuse_people
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -25,5 +25,5 @@ __all__ = [
     "OutputPerturbation",
     "PolynomialLastLayer",
     "frozen_features",
-    "ledger_of",
+    "refuse_people",
 ]

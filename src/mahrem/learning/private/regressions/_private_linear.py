@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -28,15 +28,13 @@ from mahrem.table import Reading
 from mahrem.types import Floats, Integers
 
 
-def ledger_of(ledger: Ledger | str | Path) -> Ledger:
-    """Open a ledger for learning; one whose unit is a person with several rows is refused."""
-    book = Ledger.of(ledger)
+def refuse_people(book: Ledger) -> None:
+    """Refuse a ledger whose unit is a person with several rows."""
     if book.unit.subject is not None:
         raise InvalidParameter(
             f"ledger: its unit is a person (subject={book.unit.subject!r}), and these models protect single "
             f"rows; make a table with one row per person, with a ledger of its own"
         )
-    return book
 
 
 def promise_words(model: PrivateLinear, relation: Relation) -> str:
@@ -64,6 +62,7 @@ class PrivateLinear(Estimator, ABC):
         classes: The labels there may be, if arrays are fitted; never read off the data.
         norm: Rows are clipped to this Euclidean norm.
         intercept: Whether a constant joins each row.
+        ledger: Pays, where ``fit`` names none.
 
     Attributes:
         coef_: ``(problems, width)`` released coefficients; one problem for two classes, else one per class.
@@ -79,10 +78,11 @@ class PrivateLinear(Estimator, ABC):
     classes: Sequence[Any] | None = None
     norm: float = 1.0
     intercept: bool = True
+    ledger: Ledger | str | Path | None = field(default=None, repr=False)
 
     _estimator_type = "classifier"
 
-    def fit(self, X: object, y: object = None, *, ledger: Ledger | str | Path) -> Self:
+    def fit(self, X: object, y: object = None, *, ledger: Ledger | str | Path | None = None) -> Self:
         """Pay, then fit.
 
         Args:
@@ -95,7 +95,8 @@ class PrivateLinear(Estimator, ABC):
         """
         check_promise(self.epsilon, self.delta)
         check.above_zero(norm=self.norm)
-        book = ledger_of(ledger)
+        book = Ledger.paying(self.ledger, ledger)
+        refuse_people(book)
         encode = None if y is not None else self._encode(X, book)
         classes = tuple(self.classes or ()) if encode is None else self._declared(encode)
         if self._estimator_type == "classifier" and len(set(classes)) < 2:
