@@ -85,12 +85,24 @@ GIVE_AWAY: dict[str, tuple[str, Maker]] = {
     "letters alone": ("record", lambda random: drawn(random, "BCDFGHJKLMNPRSTVWXZ", 8)),
     "short hash": ("record", lambda random: drawn(random, "0123456789abcdef", 6)),
     "encoded": ("record", lambda random: drawn(random, _MIXED, 12)),
-    "plate with blanks": ("record", lambda random: f"{random.choice(['WA', 'KR', 'GD'])} {digits(random, 5)}"),
+    "plate with blanks": (
+        "record",
+        lambda random: f"{random.choice(['WA', 'KR', 'GD'])} {digits(random, 5)}",
+    ),
     "account": ("record", lambda random: f"{digits(random, 2)}-{digits(random, 2)} {digits(random, 8)}"),
-    "initials and year": ("record", lambda random: f"{drawn(random, _PLUS[8:], 2)}{random.randrange(1940, 2005)}"),
+    "initials and year": (
+        "record",
+        lambda random: f"{drawn(random, _PLUS[8:], 2)}{random.randrange(1940, 2005)}",
+    ),
     "name on a forum": ("record", lambda random: f"{word(random)}{digits(random, 2)}"),
-    "part of an address of a machine": ("record", lambda random: f"{random.randrange(10, 220)}.{digits(random, 2)}.{digits(random, 2)}.x"),
-    "card, hidden but for the end": ("record", lambda random: f"****{digits(random, 4)} 0{random.randrange(1, 9)}/2{random.randrange(4, 9)}"),
+    "part of an address of a machine": (
+        "record",
+        lambda random: f"{random.randrange(10, 220)}.{digits(random, 2)}.{digits(random, 2)}.x",
+    ),
+    "card, hidden but for the end": (
+        "record",
+        lambda random: f"****{digits(random, 4)} 0{random.randrange(1, 9)}/2{random.randrange(4, 9)}",
+    ),
     "variant of a gene": ("record", lambda random: f"chr{random.randrange(1, 22)}:{digits(random, 7)}:A>G"),
     "purse": ("uuid", lambda random: f"0x{drawn(random, '0123456789abcdef', 40)}"),
     "purse in small letters": ("uuid", lambda random: f"bc1q{drawn(random, _SIGNS[2:], 38)}"),

@@ -51,7 +51,11 @@ def test_what_fits_is_what_python_reads(parts: list[bytes]) -> None:
 
 
 @given(
-    st.lists(st.sampled_from([b"a,b\n", "ç,€\n".encode(), "😀,x\n".encode(), b"\xc3,b\n", b"a,\xff\n", b"\xe2\x82"])),
+    st.lists(
+        st.sampled_from(
+            [b"a,b\n", "ç,€\n".encode(), "😀,x\n".encode(), b"\xc3,b\n", b"a,\xff\n", b"\xe2\x82"]
+        )
+    ),
     st.integers(1, 9),
 )
 def test_letters_cut_in_two_are_letters_and_other_bytes_are_refused_with_their_line(

@@ -45,8 +45,10 @@ def are_sparse_codes(texts: pl.Series, distinct: int) -> bool:
     digits = float(some.str.count_matches("[0-9]").to_numpy().mean())
     if digits < DIGITS and not random:
         return False
-    bits = _bits(some) if random else _bits(some.str.replace_all(r"[^0-9]", "")) + _entropy(
-        some.str.replace_all("[0-9]", "")
+    bits = (
+        _bits(some)
+        if random
+        else _bits(some.str.replace_all(r"[^0-9]", "")) + _entropy(some.str.replace_all("[0-9]", ""))
     )
     return bits >= np.log2(max(2, distinct) * SPARSE)
 
@@ -64,7 +66,11 @@ def are_sparse_numbers(values: pl.Series, distinct: int) -> bool:
     texts = values.drop_nulls().cast(pl.String).str.strip_chars()
     if not len(texts) or portion(texts.str.contains(AMOUNT.replace(r"\d", "[0-9]"))) < 0.95:
         return False
-    grouped = texts.str.replace_all(r"[.,]([0-9]{3})\b", "$1") if texts.str.contains(r",[0-9]{3}\b").any() else texts
+    grouped = (
+        texts.str.replace_all(r"[.,]([0-9]{3})\b", "$1")
+        if texts.str.contains(r",[0-9]{3}\b").any()
+        else texts
+    )
     plain = grouped.str.replace(",", ".", literal=True)
     numbers = plain.cast(pl.Float64, strict=False).drop_nulls().to_numpy()
     places = int(plain.str.extract(r"\.([0-9]+)$").str.strip_chars_end("0").str.len_bytes().max() or 0)
@@ -79,7 +85,10 @@ def are_sparse_numbers(values: pl.Series, distinct: int) -> bool:
 
 def _bits(texts: pl.Series) -> float:
     """Add up how freely every place of the values is written; shorter ones are without a sign there."""
-    return sum(_entropy(texts.str.slice(place, 1)) for place in range(min(SIGNS, int(texts.str.len_chars().max() or 0))))
+    return sum(
+        _entropy(texts.str.slice(place, 1))
+        for place in range(min(SIGNS, int(texts.str.len_chars().max() or 0)))
+    )
 
 
 def _entropy(values: pl.Series) -> float:

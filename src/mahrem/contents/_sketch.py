@@ -151,7 +151,6 @@ def sketch_table(frame: pl.DataFrame) -> TableSketch:
         >>> sketch_table(pl.DataFrame({"x": ["a", "b", "a"]})).columns["x"].distinct
         2
     """
-
     together = _RowHashes(frame)
 
     def sketch(place: int) -> ColumnSketch:

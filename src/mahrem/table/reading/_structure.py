@@ -173,7 +173,7 @@ class Structure:
             self._check_letters(self._cut_off + chunk, len(self._cut_off))
 
     def _check_letters(self, content: bytes, before: int = 0) -> None:
-        """Refuse bytes that are no UTF-8; ``before`` of them were fed earlier, and what is cut off must wait."""
+        """Refuse bytes that are no UTF-8, of which some were fed before; a letter cut in two must wait."""
         whole = len(content) - len(_cut_off(content))
         self._cut_off = content[whole:]
         try:
