@@ -13,7 +13,10 @@ Maker = Callable[[Random], object]
 
 _SIGNS = "0123456789bcdefghjkmnpqrstuvwxyz"
 _PLUS = "23456789CFGHJMPQRVWX"
+_MIXED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _WORDS = ["apple", "river", "stone", "cloud", "piano", "tiger", "lemon", "chair", "pearl", "brick", "ocean"]
+
+_ARTICLES = [f"A-{1013 + 97 * number % 4001}" for number in range(50)]
 
 
 def word(random: Random) -> str:
@@ -77,10 +80,48 @@ GIVE_AWAY: dict[str, tuple[str, Maker]] = {
     "machines as numbers": ("record", lambda random: random.randrange(2**28, 2**32)),
     "device": ("record", lambda random: f"7{digits(random, 14)}"),
     "machine readable line": ("document", machine_read),
+    "short code": ("record", lambda random: f"E{digits(random, 4)}"),
+    "mixed signs": ("record", lambda random: drawn(random, _MIXED, 6)),
+    "letters alone": ("record", lambda random: drawn(random, "BCDFGHJKLMNPRSTVWXZ", 8)),
+    "short hash": ("record", lambda random: drawn(random, "0123456789abcdef", 6)),
+    "encoded": ("record", lambda random: drawn(random, _MIXED, 12)),
+    "plate with blanks": (
+        "record",
+        lambda random: f"{random.choice(['WA', 'KR', 'GD'])} {digits(random, 5)}",
+    ),
+    "account": ("record", lambda random: f"{digits(random, 2)}-{digits(random, 2)} {digits(random, 8)}"),
+    "initials and year": (
+        "record",
+        lambda random: f"{drawn(random, _PLUS[8:], 2)}{random.randrange(1940, 2005)}",
+    ),
+    "name on a forum": ("record", lambda random: f"{word(random)}{digits(random, 2)}"),
+    "part of an address of a machine": (
+        "record",
+        lambda random: f"{random.randrange(10, 220)}.{digits(random, 2)}.{digits(random, 2)}.x",
+    ),
+    "card, hidden but for the end": (
+        "record",
+        lambda random: f"****{digits(random, 4)} 0{random.randrange(1, 9)}/2{random.randrange(4, 9)}",
+    ),
+    "variant of a gene": ("record", lambda random: f"chr{random.randrange(1, 22)}:{digits(random, 7)}:A>G"),
     "purse": ("uuid", lambda random: f"0x{drawn(random, '0123456789abcdef', 40)}"),
     "purse in small letters": ("uuid", lambda random: f"bc1q{drawn(random, _SIGNS[2:], 38)}"),
 }
+OWN_AMOUNTS: dict[str, Maker] = {  # so fine that rows which share one belong together
+    "salaries to the cent": lambda random: round(random.lognormvariate(8, 0.5), 2),
+    "salaries with a comma": lambda random: f"{random.lognormvariate(8, 0.5):.2f}".replace(".", ","),
+    "salaries in groups": lambda random: f"{random.randrange(21_000, 240_000):,}",
+    "whole salaries": lambda random: random.randrange(21_000, 240_000),
+    "exact ages": lambda random: round(random.uniform(18, 90), 4),
+    "days of birth since 1970": lambda random: random.randrange(-12_000, 12_000),
+    "latitudes": lambda random: round(random.uniform(36, 42), 6),
+    "hashes as numbers": lambda random: random.randrange(-(2**63), 2**63),
+}
 GIVE_NOTHING: dict[str, Maker] = {
+    "articles": lambda random: _ARTICLES[min(int(random.paretovariate(0.5)), 49)],
+    "measures": lambda random: round(random.gauss(100, 20), 1),
+    "ages": lambda random: random.randrange(18, 90),
+    "towns and districts": lambda random: f"{random.choice(_WORDS).title()}-{random.randrange(1, 9)}",
     "amounts": lambda random: 50 * random.randrange(200, 4000),
     "large round amounts": lambda random: 100_000 * random.randrange(5, 900),
     "seconds that something took": lambda random: random.randrange(1, 86_400),

@@ -73,7 +73,7 @@ from mahrem.arrays.mining import (
     outdone_sets,
     pack_bits,
 )
-from mahrem.arrays.sketching import hash_texts, hashes_and_shapes, least_hashes, shuffled
+from mahrem.arrays.sketching import LeastTexts, hash_texts, hashes_and_shapes, shuffled
 from mahrem.arrays.tiling import (
     Effort,
     lay_mosaic,
@@ -92,7 +92,9 @@ def rehearse() -> None:
     shuffled(3)
     read_only = np.frombuffer(bytes(16), np.uint8)  # as texts are handed over
     hash_texts(read_only, np.array([0, 16]), read_only.view(np.uint64))
-    least_hashes(*hashes_and_shapes(pl.Series(["a 1", "b@c", None, "a 1"])), overall=1, each=1)
+    least = LeastTexts(overall=9000, each=1)  # more than there are slots at first
+    least.add(*hashes_and_shapes(pl.Series(["a 1", "b@c", None, *map(str, range(9000))])))
+    least.chosen()
     for content in (read_only, read_only.copy()):
         weave([Strand(content, np.array([0, 16]), np.zeros(2, np.int64))])
     points = np.arange(24.0).reshape(12, 2)

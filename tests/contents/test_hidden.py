@@ -7,7 +7,7 @@ from random import Random
 import polars as pl
 import pytest
 
-from hidden_columns import GIVE_AWAY, GIVE_NOTHING
+from hidden_columns import GIVE_AWAY, GIVE_NOTHING, OWN_AMOUNTS
 from mahrem.contents import look_into
 from mahrem.release import find_doubts
 from mahrem.release.decisions import Policy
@@ -27,6 +27,14 @@ def test_plain_numbers_and_codes_that_give_people_away_are_recognised_and_stoppe
     frame = table([make(random) for _ in range(PEOPLE)] * ROWS_EACH)
     assert kind in {finding.kind for finding in look_into(frame).of("x")}
     assert [doubt.column for doubt in find_doubts(frame, Policy.of({"quasi": ["age"]}))] == ["x"]
+
+
+@pytest.mark.parametrize("what", OWN_AMOUNTS)
+def test_numbers_so_fine_that_rows_with_one_belong_together_are_stopped_unless_sensitive(what: str) -> None:
+    random = Random(what)
+    for people, rows in ((60, 8), (120, 4), (200, 30)):
+        frame = table([OWN_AMOUNTS[what](random) for _ in range(people)] * rows)
+        assert [doubt.column for doubt in find_doubts(frame, Policy.of({"quasi": ["age"]}))] == ["x"]
 
 
 @pytest.mark.parametrize("what", GIVE_NOTHING)

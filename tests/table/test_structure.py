@@ -48,3 +48,32 @@ def test_what_fits_is_what_python_reads(parts: list[bytes]) -> None:
         rows = list(csv.reader(io.StringIO(content.decode(), newline="")))
         assert all(len(row) == 3 for row in rows if row)
         assert len(rows) == found[0]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [b"a,b\n", "ç,€\n".encode(), "😀,x\n".encode(), b"\xc3,b\n", b"a,\xff\n", b"\xe2\x82"]
+        )
+    ),
+    st.integers(1, 9),
+)
+def test_letters_cut_in_two_are_letters_and_other_bytes_are_refused_with_their_line(
+    lines: list[bytes], size: int
+) -> None:
+    content = b"".join(lines)
+    structure = Structure("x", delimiter=44, newline=10, fields=2, line=1, binary=False)
+
+    def feed_all() -> None:
+        for start in range(0, len(content), size):
+            structure.feed(content[start : start + size])
+        structure.finish()
+
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        line = 1 + content.count(b"\n", 0, error.start)
+        with pytest.raises(InvalidInput, match=f"line ({line} is not UTF-8|[0-9]+ has [0-9]+ cells)"):
+            feed_all()
+    else:
+        feed_all()

@@ -51,6 +51,7 @@ BY_PROGRAMS = r"^[a-z]+ ([a-z]+) +([0-9]{1,2}) [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?
 YEAR_MONTH_NAME = rf"^([0-9]{{4}})[. \-/]+([a-z]+)[. \-/]+([0-9]{{1,2}}){CLOCK_FOLDED}$"
 FEWEST = 3  # digits in a date: 3 Mar 90
 LEAST = 0.6  # share of dates from which a column is called one
+GLANCE = 100  # values that show that a column holds no dates
 MOMENTS = 8  # different values from which on numbers may count time
 OLDEST, CHILD, SPAN, LONG_AGO = 1880, 12, 15, 30  # years
 
@@ -167,6 +168,9 @@ def _read(cells: DistinctCells) -> Floats:
         return np.full(len(cells.texts), np.nan)
     # Patterns of dates take long to build: a glance at the digits rules most columns out.
     if cells.share((cells.texts.str.count_matches("[0-9]") >= FEWEST).to_numpy()) < LEAST:
+        return np.full(len(cells.texts), np.nan)
+    some = cells.some(GLANCE)
+    if some is not cells and some.share(~np.isnan(years_of(some))) < LEAST / 2:
         return np.full(len(cells.texts), np.nan)
     years = years_of(cells)
     is_date = ~np.isnan(years)

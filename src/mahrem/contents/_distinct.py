@@ -141,6 +141,13 @@ class DistinctCells:
         more[~marked] = self.texts.filter(pl.Series(~marked)).str.contains(ascii_digits(pattern)).to_numpy()
         return more
 
+    def some(self, values: int) -> DistinctCells:
+        """Give about so many of the values, evenly spread; all of them where they are few more."""
+        step = len(self.texts) // values
+        if step < 2:
+            return self
+        return replace(self, texts=self.texts.gather_every(step), counts=self.counts[::step], memory={})
+
     def unlabelled(self) -> DistinctCells | None:
         """Give the values without a beginning that they share; None if they share none."""
         short = self.numeric or len(self.texts) < LABELLED or not (self.letters or "*" in self.signs)

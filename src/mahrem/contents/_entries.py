@@ -152,6 +152,12 @@ CONTENTS: Entries[ContentKind] = Entries(
             publishable=True,
         ),
         ContentKind(name="text", home="mahrem.contents._texts:TEXT", role="identifier", group="text"),
-        ContentKind(name="record", home="mahrem.contents._texts:RECORD", role="identifier", group="record"),
+        ContentKind(
+            name="record",
+            home="mahrem.contents._texts:RECORD",
+            role="identifier",
+            group="record",
+            wordy=True,
+        ),
     ),
 )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +17,7 @@ from mahrem.contents._sketch import ColumnSketch, TableSketch, rows_of, sketch_t
 from mahrem.types import Mask
 from mahrem.words import Note
 
-THREADS = min(4, os.cpu_count() or 1)
+LOOKED_AT = 1200  # rows of a column with many values that detectors look at
 MAINLY = 0.5  # share from which a column is of a kind, and weaker explanations are left out
 # The first explains more than the next: a valid account number is not also a record number.
 GROUPS = ("mark", "number", "date", "shape", "phone", "code", "place", "name", "text", "record")
@@ -119,7 +117,8 @@ def _cells(sketch: TableSketch, name: str, region: str | None) -> DistinctCells:
     if column.complete:
         return column.cells(region)
     sampled = (column.distinct, column.present)  # rows show values as often as they come
-    return count_distinct(sketch.sample[name], rows=sketch.counts, region=region, sampled=sampled)
+    rows = sketch.sample[name].head(LOOKED_AT)
+    return count_distinct(rows, rows=sketch.counts[:LOOKED_AT], region=region, sampled=sampled)
 
 
 @dataclass(frozen=True)
@@ -180,30 +179,15 @@ def look_into_columns(columns: Sequence[DistinctCells]) -> list[tuple[ContentFin
     Each detector looks at all of them before the next one does: its patterns are then built once.
     """
     found: list[list[tuple[ContentKind, ContentFinding]]] = [[] for _ in columns]
-    with ThreadPoolExecutor(THREADS) as pool:  # polars works without the interpreter's lock
-        for values in (columns, [cells.unlabelled() for cells in columns]):
-            askable = [_askable(cells) if cells is not None and len(cells.texts) else () for cells in values]
-            known = [{kind.name for kind, _ in one} for one in found]
-
-            def ask(
-                kind: ContentKind,
-                values: Sequence[DistinctCells | None] = values,
-                askable: Sequence[Collection[str]] = askable,
-                known: Sequence[Collection[str]] = known,
-            ) -> list[ContentFinding | None]:
-                detector = None
-                told: list[ContentFinding | None] = [None] * len(values)
-                for place, cells in enumerate(values):
-                    if cells is not None and kind.name in askable[place] and kind.name not in known[place]:
-                        detector = detector or kind.load()
-                        told[place] = detector(cells)
-                return told
-
-            kinds = list(CONTENTS.values())
-            for kind, told in zip(kinds, pool.map(ask, kinds), strict=True):
-                for one, finding in zip(found, told, strict=True):
-                    if finding is not None:
-                        one.append((kind, finding))
+    for values in (columns, [cells.unlabelled() for cells in columns]):
+        askable = [_askable(cells) if cells is not None and len(cells.texts) else () for cells in values]
+        known = [{kind.name for kind, _ in one} for one in found]
+        for kind in CONTENTS.values():
+            for place, cells in enumerate(values):
+                if cells is None or kind.name not in askable[place] or kind.name in known[place]:
+                    continue
+                if (finding := kind.load()(cells)) is not None:
+                    found[place].append((kind, finding))
     return [_settled(one) for one in found]
 
 

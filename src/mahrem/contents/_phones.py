@@ -132,10 +132,13 @@ class Phone:
             return max(tried, key=lambda told: int(told[1].sum()))
 
         grouped = looked.str.contains(r"^\+|\d[\s./\-)]+\d+[\s./\-]\d").to_numpy()
-        best = best_of((region,) if region else REGIONS, looked, marked)
+        some = np.unique(np.linspace(0, len(looked) - 1, PILOT).astype(int))
+        tried = (region,) if region else REGIONS
+        if len(tried) > 1 and len(looked) > 2 * PILOT:
+            tried = best_of(tried, looked.gather(some), marked[some])[:1]
+        best = best_of(tried, looked, marked)
         if region or best[1].mean() >= self.least:
             return best
-        some = np.unique(np.linspace(0, len(looked) - 1, PILOT).astype(int))
         further = best_of(FURTHER, looked.gather(some), grouped[some])
         if further[1].mean() <= best[1][some].mean():
             return best

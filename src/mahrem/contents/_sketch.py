@@ -7,8 +7,9 @@ they are spread over machines matters: sketches of parts add up to the sketch of
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -17,13 +18,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from mahrem.arrays import available_threads
-from mahrem.arrays.sketching import NO_TEXT, SHAPES, hashes_and_shapes, least_hashes, stay
+from mahrem.arrays.sketching import SHAPES, LeastTexts, hashes_and_shapes, stay
 from mahrem.contents._distinct import LONGEST, DistinctCells, as_text, tidied_cells
+from mahrem.contents._repeats import are_sparse_numbers, repeats_evenly
 from mahrem.types import Floats, Integers, Mask
 
 VALUES = 1500  # different values of a column that are kept whatever they look like
 OF_EACH = 48  # different values that are kept of every way of writing
 ROWS = 3000  # different rows that are kept
+AT_ONCE = 1 << 16  # rows of a column, which stay in the processor's cache
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd: no bit of a hash is lost
 Hashes = NDArray[np.uint64]
 
@@ -72,6 +75,12 @@ class ColumnSketch:
         if self.present == 0:
             return 0.0
         return float(self.weights[self.counts < fewer].sum() / self.weights.sum())
+
+    @cached_property
+    def has_own_amounts(self) -> bool:
+        """Tell whether numbers are so fine that rows which share one belong to one person."""
+        evenly = repeats_evenly(self.counts, self.distinct, self.present)
+        return evenly and are_sparse_numbers(self.values, self.distinct)
 
     def cells(self, region: str | None = None) -> DistinctCells:
         """Give the values as detectors look at them."""
@@ -142,39 +151,64 @@ def sketch_table(frame: pl.DataFrame) -> TableSketch:
         >>> sketch_table(pl.DataFrame({"x": ["a", "b", "a"]})).columns["x"].distinct
         2
     """
+    together = _RowHashes(frame)
 
-    def sketch(name: str) -> tuple[ColumnSketch, Hashes]:
-        column = frame[name]
-        texts = as_text(column)
-        hashes, shapes = hashes_and_shapes(texts)
-        places, counts, more = least_hashes(hashes, shapes, overall=VALUES, each=OF_EACH)
-        written = np.bincount(shapes - NO_TEXT, minlength=SHAPES + 1)[1:]  # those without a text come first
+    def sketch(place: int) -> ColumnSketch:
+        column = frame.to_series(place)
+        least = LeastTexts(overall=VALUES, each=OF_EACH)
+        with together.adding(place) as add:
+            for first in range(0, len(column), AT_ONCE):
+                hashes, shapes = hashes_and_shapes(as_text(column.slice(first, AT_ONCE)))
+                least.add(hashes, shapes)
+                add(first, hashes)
+        places, kept_hashes, kept_shapes, counts, more = least.chosen()
         kept = column.gather(places)
         kept = kept.str.slice(0, LONGEST + 1) if kept.dtype == pl.String else kept
-        shown = ColumnSketch(kept, hashes[places], shapes[places], counts, len(column), written, more)
-        return shown, hashes
+        return ColumnSketch(kept, kept_hashes, kept_shapes, counts, len(column), least.written, more)
 
-    together = np.zeros(frame.height, np.uint64)
-    columns = {}
     with ThreadPoolExecutor(available_threads()) as pool:  # kernels work without the interpreter's lock
-        for name, (shown, hashes) in zip(frame.columns, pool.map(sketch, frame.columns), strict=True):
-            columns[name] = shown
-            together = _joined(together, hashes)
-    places, counts, _ = least_hashes(together, np.zeros(frame.height, np.int32), overall=ROWS, each=ROWS)
+        columns = dict(zip(frame.columns, pool.map(sketch, range(frame.width)), strict=True))
+    least = LeastTexts(overall=ROWS, each=ROWS)
+    least.add(together.total(), np.zeros(frame.height, np.int32))
+    places, hashes, _, counts, _ = least.chosen()
+    return TableSketch(columns, frame[places], counts, hashes, frame.height, rows_of(frame))
 
-    return TableSketch(columns, frame[places], counts, together[places], frame.height, rows_of(frame))
 
+class _RowHashes:
+    """Hashes of rows, from those of their cells, in whatever order columns come.
 
-def _joined(rows: Hashes, cells: Hashes) -> Hashes:
-    return np.asarray((rows + cells) * _SPREAD)
+    A row's hash is that of the row up to a column, plus that of the next cell, times ``_SPREAD``: a sum of
+    cells by powers, to which columns can be added by themselves.
+    """
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._rows, self._columns = frame.shape
+        self._spare: list[Hashes] = []  # sums of some columns each, that nobody adds to just now
+
+    @contextmanager
+    def adding(self, place: int) -> Iterator[Callable[[int, Hashes], None]]:
+        """Give what adds the cells of a column, from a row on."""
+        rows = self._spare.pop() if self._spare else np.zeros(self._rows, np.uint64)
+        power = np.uint64(pow(int(_SPREAD), self._columns - place, 1 << 64))
+
+        def add(first: int, cells: Hashes) -> None:
+            rows[first : first + len(cells)] += cells * power
+
+        yield add
+        self._spare.append(rows)
+
+    def total(self) -> Hashes:
+        """Give the hashes of all rows."""
+        return sum(self._spare[1:], start=self._spare[0]) if self._spare else np.zeros(self._rows, np.uint64)
 
 
 def content_hashes(frame: pl.DataFrame) -> Hashes:
     """Give a hash of every row: an order of rows that does not depend on how they stand."""
-    rows = np.zeros(frame.height, np.uint64)
-    for column in frame:
-        rows = _joined(rows, hashes_and_shapes(as_text(column))[0])
-    return rows
+    together = _RowHashes(frame)
+    for place, column in enumerate(frame):
+        with together.adding(place) as add:
+            add(0, hashes_and_shapes(as_text(column))[0])
+    return together.total()
 
 
 def rows_of(frame: pl.DataFrame) -> Callable[[Sequence[str], pl.DataFrame], pl.DataFrame]:

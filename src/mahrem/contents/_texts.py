@@ -10,6 +10,7 @@ import polars as pl
 
 from mahrem.contents._distinct import FIGURES, DistinctCells, portion, read_lists, surprise
 from mahrem.contents._findings import ContentFinding
+from mahrem.contents._repeats import are_sparse_codes, repeats_evenly
 from mahrem.types import Mask
 
 CATEGORIES = 25  # so few texts that many rows share are answers to choose from
@@ -75,15 +76,19 @@ class RecordNumber:
 
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether a column holds numbers of records."""
-        distinct = len(cells.texts)
-        if distinct < self.few or not (cells.unique >= self.least or self._given_out(cells)):
+        if len(cells.texts) < self.few:
             return None
+        alone = cells.unique >= self.least or self._given_out(cells)
+        return (self._numbered(cells) if alone else None) or self._repeated(cells)
+
+    def _numbered(self, cells: DistinctCells) -> ContentFinding | None:
+        """Look for a counter, or for codes of one length."""
         coded = cells.matches(r"^[\p{L}\d][\p{L}\d\-_/.#:+]*\d[\p{L}\d\-_/+]*$") & ~cells.matches(
             r"^\d{1,3}(?:,\d{3})+$|^[-+]?\d*[.,]\d+$|^\d{1,3}[/:]\d{1,3}(?::\d\d)?$"
         )
         if cells.share(coded) < 0.9:
             return None
-        everyone = np.ones(distinct, np.bool_)
+        everyone = np.ones(len(cells.texts), np.bool_)
         unique = round(cells.unique, 4)
         whole = (
             cells.texts.str.replace_all(r"\D", "").str.slice(0, 15).cast(pl.Int64, strict=False).drop_nulls()
@@ -94,6 +99,15 @@ class RecordNumber:
         if same < 0.9 or longest < (6 if digits_only else 4):
             return None
         return cells.found(self.kind, everyone, 0.8, "code", unique=unique)
+
+    def _repeated(self, cells: DistinctCells) -> ContentFinding | None:
+        """Look for shorter codes, which come several times although chance would not let them."""
+        if cells.numeric or not repeats_evenly(cells.counts, cells.distinct, cells.present):
+            return None
+        if not are_sparse_codes(cells.texts, cells.distinct):
+            return None
+        everyone = np.ones(len(cells.texts), np.bool_)
+        return cells.found(self.kind, everyone, 0.7, "code", unique=round(cells.unique, 4))
 
     def _given_out(self, cells: DistinctCells) -> bool:
         """Tell whether values are long codes that a handful of rows share: those of one person, it may be."""

@@ -130,11 +130,12 @@ def find_doubts(
         and name not in policy.redact
         and not _was_moved(values[name], policy)
     )
-    doubts += [
-        Doubt(name, Note("gate.rare"), () if name in listed else _ways(values[name]))
-        for name in rare
-        if is_rarely_shared(sketch.columns[name], policy.k)
-    ]
+    for name in rare:
+        column, ways = sketch.columns[name], () if name in listed else _ways(values[name])
+        if is_rarely_shared(column, policy.k):
+            doubts.append(Doubt(name, Note("gate.rare"), ways))
+        elif name in plain and column.has_own_amounts:
+            doubts.append(Doubt(name, Note("gate.fine"), ways))
     order = {name: place for place, name in enumerate(values)}
     return tuple(sorted(doubts, key=lambda doubt: order[doubt.column]))
 

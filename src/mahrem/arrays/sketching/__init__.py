@@ -13,17 +13,23 @@ if TYPE_CHECKING:
     from mahrem.arrays.sketching._row_sketch import RowSketch
     from mahrem.arrays.sketching._shuffle import shuffled
     from mahrem.arrays.sketching._siphash import hash_texts
-    from mahrem.arrays.sketching._text_sketch import NO_TEXT, SHAPES, hashes_and_shapes, least_hashes, stay
+    from mahrem.arrays.sketching._text_sketch import (
+        NO_TEXT,
+        SHAPES,
+        LeastTexts,
+        hashes_and_shapes,
+        stay,
+    )
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "NO_TEXT",
     "SHAPES",
+    "LeastTexts",
     "RowSketch",
     "hash_texts",
     "hashes_and_shapes",
-    "least_hashes",
     "shuffled",
     "stay",
 ]

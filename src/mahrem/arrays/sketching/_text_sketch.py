@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,42 +13,50 @@ from mahrem.types import Integers, Mask, Offsets, Written
 if TYPE_CHECKING:  # this room is built where there are no frames
     import polars as pl
 
-__all__ = ["NO_TEXT", "SHAPES", "hashes_and_shapes", "least_hashes", "stay"]
+__all__ = ["NO_TEXT", "SHAPES", "LeastTexts", "hashes_and_shapes", "stay"]
 
 Word: TypeAlias = np.uint64
 Hashes: TypeAlias = NDArray[np.uint64]
+HashTable: TypeAlias = Annotated[NDArray[np.uint64], 2]
 Shapes: TypeAlias = NDArray[np.int32]
 Bytes: TypeAlias = NDArray[np.uint8]
 
 SHAPES = 1024  # ways of writing that are told apart
 NO_TEXT = -1  # instead of a shape
-_SLOTS = 1 << 17
-_WITHIN = 12  # bytes of a text that its view holds
+_SLOTS = 1 << 13  # to begin with: what stays in the processor's cache
+_WITHIN = np.uint64(12)  # bytes of a text that its view holds
 _SEED = np.uint64(0x6D616872656D2E63)  # public: nothing is hidden by it
 _NOTHING = np.uint64(0xA0761D6478BD642F)  # hash of a cell without a text
 _ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+# Signs of a text are counted together, seven bits a class: digits, letters, blanks, dots, dashes, and the
+# telling ones, at, bracket, colon and slash.
+_CLASSES = np.uint64(9)
+_BITS, _MOST, _ENOUGH = np.uint64(7), np.uint64(127), np.uint64(63)
+_AT_ONCE, _BLOCK, _LOOKED_AT = np.uint64(127), np.uint64(60), np.uint64(4000)  # bytes
+_SIGNS, _DIGITS, _BLANKS, _LETTERS = (np.uint64(256 + 128 * place) for place in range(4))  # parts of lookups
 
 
-def _weights() -> Hashes:
-    """Give what each byte adds to the counts of a text, twelve bits each."""
-    digits, letters, blanks, dots, dashes = (1 << (12 * place) for place in range(5))
+def _lookups() -> Hashes:
+    """Give what each byte adds to the counts, and what counts add to the shape.
+
+    Digits tell a year, a postcode, a date, numbers of people and of accounts apart; of the signs the most
+    telling counts.
+    """
     weights = np.zeros(256, np.uint64)
-    weights[48:58] = digits
-    weights[65:91] = weights[97:123] = weights[192:] = letters  # a letter of any script begins so
-    weights[32] = blanks
-    weights[[44, 46]] = dots
-    weights[45] = dashes
-    return weights
-
-
-def _telling() -> Bytes:
-    """Give the telling sign that each byte is: at, bracket, colon, slash."""
-    marks = np.zeros(256, np.uint8)
-    marks[64] = 1
-    marks[[40, 91, 123]] = 2
-    marks[58] = 4
-    marks[[47, 92]] = 8
-    return marks
+    digit, letter, blank, dot, dash, at, bracket, colon, slash = (1 << 7 * place for place in range(9))
+    weights[48:58] = digit
+    weights[65:91] = weights[97:123] = weights[192:] = letter  # a letter of any script begins so
+    weights[32], weights[45], weights[64], weights[58] = blank, dash, at, colon
+    weights[[44, 46]] = dot
+    weights[[40, 91, 123]] = bracket
+    weights[[47, 92]] = slash
+    flags = np.arange(128)[:, None] >> np.arange(7) & 1  # at, bracket, colon, dots, dashes, slash, a dot
+    signs = np.where(flags.any(1), flags.argmax(1) + 1, 0)
+    counts = np.arange(128)[:, None]
+    digits, blanks, letters = (
+        (counts > np.array(steps)).sum(1) for steps in ((0, 4, 6, 8, 10, 12, 16), (0, 1, 4), (0, 3, 24))
+    )
+    return np.concatenate([weights, 16 * signs, 128 * digits, 4 * blanks, letters]).astype(np.uint64)
 
 
 @inner_with(inline="always")
@@ -60,33 +68,51 @@ def _stirred(word: Word) -> Word:
 
 
 @inner_with(inline="always")
-def _shape(total: Word, marked: int) -> int:
-    """Say how a text with such counts and telling signs is written."""
-    twelve, bits = np.uint64(12), np.uint64(4095)
-    digits = int(total & bits)
-    letters = int((total >> twelve) & bits)
-    blanks = int((total >> (twelve + twelve)) & bits)
-    dots = int((total >> np.uint64(36)) & bits)
-    dashes = int((total >> np.uint64(48)) & bits)
-    signs = 7 * (dots > 0)
-    if marked & 1:
-        signs = 1
-    elif marked & 2:
-        signs = 2
-    elif marked & 4:
-        signs = 3
-    elif dots >= 3:
-        signs = 4
-    elif dashes >= 2:
-        signs = 5
-    elif marked & 8:
-        signs = 6
-    # Digits: a year, a postcode, a date, numbers of people and of accounts.
-    many = (digits > 0) + (digits > 4) + (digits > 6) + (digits > 8) + (digits > 10) + (digits > 12)
-    many += digits > 16
-    words = (blanks > 0) + (blanks > 1) + (blanks > 4)
-    wordy = (letters > 0) + (letters > 3) + (letters > 24)
-    return ((many * 8 + signs) * 4 + words) * 4 + wordy
+def _shape(total: Word, lookups: Hashes) -> int:
+    """Say how a text with such counts is written."""
+    dots, dashes = (total >> np.uint64(21)) & _MOST, (total >> np.uint64(28)) & _MOST
+    signs = np.uint64((total >> np.uint64(35)) & _MOST > np.uint64(0))
+    signs |= np.uint64((total >> np.uint64(42)) & _MOST > np.uint64(0)) << np.uint64(1)
+    signs |= np.uint64((total >> np.uint64(49)) & _MOST > np.uint64(0)) << np.uint64(2)
+    signs |= np.uint64(dots >= np.uint64(3)) << np.uint64(3)
+    signs |= np.uint64(dashes >= np.uint64(2)) << np.uint64(4)
+    signs |= np.uint64(total >> np.uint64(56) > np.uint64(0)) << np.uint64(5)
+    signs |= np.uint64(dots > np.uint64(0)) << np.uint64(6)
+    shape = lookups[_SIGNS + signs] + lookups[_DIGITS + (total & _MOST)]
+    shape += lookups[_BLANKS + ((total >> np.uint64(14)) & _MOST)]
+    return np.int32(shape + lookups[_LETTERS + ((total >> _BITS) & _MOST)])
+
+
+@inner
+def _counted(content: Bytes, start: Word, length: Word, lookups: Hashes) -> Word:
+    """Count the signs of a longer text, some bytes at a time; more than enough of a class is enough."""
+    total = np.uint64(0)
+    for first in range(np.uint64(0), length, _BLOCK):
+        for place in range(np.uint64(first), min(length, np.uint64(first) + _BLOCK)):
+            total += lookups[content[start + np.uint64(place)]]
+        for place in range(_CLASSES):
+            by = _BITS * np.uint64(place)
+            count = (total >> by) & _MOST
+            if count > _ENOUGH:
+                total -= (count - _ENOUGH) << by
+    return total
+
+
+@inner_with(inline="always")
+def _hash(content: Bytes, start: Word, length: Word) -> Word:
+    """Hash a longer text, eight bytes at a time."""
+    mixed = _SEED ^ length
+    for block in range(length >> np.uint64(3)):
+        first = start + np.uint64(8) * np.uint64(block)
+        word = np.uint64(0)
+        for place in range(8):  # one load, as the number of bytes is known
+            word |= np.uint64(content[first + np.uint64(place)]) << np.uint64(8 * place)
+        mixed = _stirred(mixed ^ word)
+    first = start + ((length >> np.uint64(3)) << np.uint64(3))
+    word = np.uint64(0)
+    for place in range(length & np.uint64(7)):
+        word |= np.uint64(content[first + np.uint64(place)]) << (np.uint64(8) * np.uint64(place))
+    return _stirred(mixed ^ word)
 
 
 @kernel
@@ -95,8 +121,7 @@ def sketch_texts(
     content: Bytes,
     bases: Offsets,
     there: Bytes,
-    weights: Hashes,
-    marks: Bytes,
+    lookups: Hashes,
     hashes: Written[Hashes],
     shapes: Written[Shapes],
 ) -> None:
@@ -109,118 +134,128 @@ def sketch_texts(
         content: Longer texts, all buffers one after the other.
         bases: Where each buffer begins.
         there: ``(n,)`` 0 where there is no text; none if all are there.
-        weights: ``(256,)`` what a byte adds to the counts.
-        marks: ``(256,)`` which telling sign a byte is.
+        lookups: What bytes add to counts, and counts to a shape.
         hashes: ``(n,)`` written.
         shapes: ``(n,)`` written.
     """
-    low, half, byte = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(8)
+    low, half, byte = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(255)
     for text in range(len(hashes)):
         if len(there) and there[text] == 0:
             hashes[text], shapes[text] = _NOTHING, NO_TEXT
             continue
         first, second = views[2 * text], views[2 * text + 1]
-        length = int(first & low)
-        total, marked = np.uint64(0), 0
+        length = first & low
+        total = np.uint64(0)
         if length <= _WITHIN:
             hashes[text] = _stirred(_stirred(first ^ _SEED) + second)
-            rest = first >> half
-            for place in range(length):
-                sign = int(rest & np.uint64(255)) if place < 4 else int(second & np.uint64(255))
-                if place < 4:
-                    rest >>= byte
-                else:
-                    second >>= byte
-                total += weights[sign]
-                marked |= int(marks[sign])
+            for place in range(4):  # bytes behind the text are 0 and add nothing: no branch, no guess
+                total += lookups[(first >> np.uint64(32 + 8 * place)) & byte]
+            for place in range(8):
+                total += lookups[(second >> np.uint64(8 * place)) & byte]
         else:
-            start = bases[int(second & low)] + int(second >> half)
-            mixed = _SEED ^ np.uint64(length)
-            for block in range(length // 8):
-                word = np.uint64(0)
-                for place in range(8):  # one load, as the number of bytes is known
-                    word |= np.uint64(content[start + 8 * block + place]) << (byte * np.uint64(place))
-                mixed = _stirred(mixed ^ word)
-            word = np.uint64(0)
-            for place in range(length % 8):
-                word |= np.uint64(content[start + length // 8 * 8 + place]) << (byte * np.uint64(place))
-            hashes[text] = _stirred(mixed ^ word)
-            for place in range(start, start + min(length, 4000)):
-                total += weights[content[place]]
-                marked |= int(marks[content[place]])
-        shapes[text] = _shape(total, marked)
+            start = np.uint64(bases[second & low]) + (second >> half)
+            hashes[text] = _hash(content, start, length)
+            if length <= _AT_ONCE:
+                for place in range(length):
+                    total += lookups[content[start + np.uint64(place)]]
+            else:
+                total = _counted(content, start, min(length, _LOOKED_AT), lookups)
+        shapes[text] = _shape(total, lookups)
 
 
 @kernel
 def gather_least(
     hashes: Hashes,
     shapes: Shapes,
+    first: int,
     overall: int,
     each: int,
-    keys: Written[Hashes],
-    counts: Written[Integers],
-    rows: Written[Integers],
-    limits: Written[Hashes],
+    slots: Written[HashTable],
+    by_shape: Written[HashTable],
+    used: int,
 ) -> int:
     """Count the texts with the smallest hashes, overall and of each shape, in a table of slots.
 
     A text whose hash lies above the limit of its shape is left out at once. Limits only go down, so the
     counts of texts that stay are exact.
+
+    Args:
+        hashes: Of further rows.
+        shapes: Of the same.
+        first: The number of the first of them.
+        overall: Texts that are kept whatever their shape.
+        each: Texts that are kept of every shape.
+        slots: ``(s, 4)`` hash, count, row and shape of a text; at most half of them are used.
+        by_shape: ``(2, SHAPES)`` the limit of each shape, and its rows.
+        used: How many slots are.
+
+    Returns:
+        How many slots are used; or, where too few are left, how many rows were looked at, below zero.
     """
-    mask = np.uint64(len(keys) - 1)
-    used = 0
+    mask, one = np.uint64(len(slots) - 1), np.uint64(1)
     for row in range(len(hashes)):
-        shape = shapes[row]
-        if shape == NO_TEXT or hashes[row] > limits[shape]:
+        if shapes[row] == NO_TEXT:
             continue
-        slot = hashes[row] & mask
-        while counts[slot] and keys[slot] != hashes[row]:
-            slot = (slot + np.uint64(1)) & mask
-        if counts[slot] == 0:
-            keys[slot], rows[slot] = hashes[row], row
+        shape, key = np.uint64(shapes[row]), hashes[row]
+        by_shape[1, shape] += one
+        if key > by_shape[0, shape]:
+            continue
+        slot = key & mask
+        while slots[slot, 1] and slots[slot, 0] != key:
+            slot = (slot + one) & mask
+        if slots[slot, 1] == 0:
+            slots[slot, 0], slots[slot, 2], slots[slot, 3] = key, np.uint64(first + row), shape
             used += 1
-        counts[slot] += 1
-        if 2 * used > len(keys):
-            used = _shrink(shapes, overall, each, keys, counts, rows, limits)
+        slots[slot, 1] += one
+        if 2 * used >= len(slots):
+            used = _shrink(overall, each, slots, by_shape)
+            if 4 * used > len(slots):
+                return -(row + 1)
     return used
 
 
 @inner
-def _shrink(
-    shapes: Shapes,
-    overall: int,
-    each: int,
-    keys: Hashes,
-    counts: Integers,
-    rows: Integers,
-    limits: Hashes,
-) -> int:
+def _shrink(overall: int, each: int, slots: HashTable, by_shape: HashTable) -> int:
     """Keep the smallest hashes alone, and lower the limits of shapes that lost some."""
-    places = np.flatnonzero(counts)
-    order = places[np.argsort(keys[places])]
-    kept_keys, kept_counts, kept_rows = keys[order], counts[order], rows[order]
-    counts[:] = 0
-    seen = np.zeros(len(limits), np.int64)
-    last = np.zeros(len(limits), np.uint64)
-    lost = np.zeros(len(limits), np.bool_)
-    mask = np.uint64(len(keys) - 1)
+    places = np.flatnonzero(slots[:, 1])
+    order = places[np.argsort(slots[places, 0])]
+    kept = slots[order]
+    slots[:, 1] = np.uint64(0)
+    seen = np.zeros(by_shape.shape[1], np.int64)
+    last = np.zeros(by_shape.shape[1], np.uint64)
+    lost = np.zeros(by_shape.shape[1], np.bool_)
     used = 0
-    for rank in range(len(order)):
-        shape = shapes[kept_rows[rank]]
+    for rank in range(len(kept)):
+        shape = kept[rank, 3]
         if rank >= overall and seen[shape] >= each:
             lost[shape] = True
             continue
         seen[shape] += 1
-        last[shape] = kept_keys[rank]
-        slot = kept_keys[rank] & mask
-        while counts[slot]:
-            slot = (slot + np.uint64(1)) & mask
-        keys[slot], counts[slot], rows[slot] = kept_keys[rank], kept_counts[rank], kept_rows[rank]
+        last[shape] = kept[rank, 0]
+        kept[used] = kept[rank]
         used += 1
-    for shape in range(len(limits)):
+    _place(kept[:used], slots)
+    for shape in range(len(seen)):
         if lost[shape]:
-            limits[shape] = last[shape]
+            by_shape[0, shape] = last[shape]
     return used
+
+
+@inner
+def _place(kept: HashTable, slots: HashTable) -> None:
+    """Put different texts into slots that are free."""
+    mask, one = np.uint64(len(slots) - 1), np.uint64(1)
+    for text in range(len(kept)):
+        slot = kept[text, 0] & mask
+        while slots[slot, 1]:
+            slot = (slot + one) & mask
+        slots[slot] = kept[text]
+
+
+@kernel
+def place_texts(kept: HashTable, slots: Written[HashTable]) -> None:
+    """Put different texts, each with its hash, count, row and shape, into slots that are free."""
+    _place(kept, slots)
 
 
 def hashes_and_shapes(texts: pl.Series) -> tuple[Hashes, Shapes]:
@@ -243,36 +278,75 @@ def hashes_and_shapes(texts: pl.Series) -> tuple[Hashes, Shapes]:
         longer[0] if len(longer) == 1 else np.concatenate([*longer, np.empty(0, np.uint8)]),
         np.cumsum([0, *(len(part) for part in longer)]),
         texts.is_not_null().to_numpy().view(np.uint8) if texts.null_count() else np.empty(0, np.uint8),
-        _weights(),
-        _telling(),
+        _lookups(),
         hashes,
         shapes,
     )
     return hashes, shapes
 
 
-def least_hashes(
-    hashes: Hashes, shapes: Shapes, *, overall: int, each: int
-) -> tuple[Integers, Integers, Mask]:
-    """Choose some different texts: those with the smallest hashes, overall and of each shape.
+class LeastTexts:
+    """Some different texts of many: those with the smallest hashes, overall and of each shape.
 
-    Returns:
-        A row where each stands, by ascending hash; in how many rows it stands; and which shapes have others.
+    Args:
+        overall: So many whatever their shape.
+        each: So many of every shape.
 
     Guarantees:
         - The order of rows does not matter, except for which of equal rows is named.
         - What is chosen from parts, and then from what was chosen, is what is chosen from the whole.
     """
-    slots = min(_SLOTS, 1 << max(4, int(4 * len(hashes)).bit_length()))
-    keys, counts, rows = np.zeros(slots, np.uint64), np.zeros(slots, np.int64), np.zeros(slots, np.int64)
-    limits = np.full(SHAPES, _ALL_ONES)
-    gather_least(hashes, shapes, overall, each, keys, counts, rows, limits)
-    places = np.flatnonzero(counts)
-    places = places[np.argsort(keys[places])]
-    chosen = stay(shapes[rows[places]], overall=overall, each=each)
-    more = limits < _ALL_ONES
-    more[shapes[rows[places]][~chosen]] = True
-    return rows[places][chosen], counts[places][chosen], more
+
+    def __init__(self, *, overall: int, each: int) -> None:
+        self._overall, self._each = overall, each
+        self._rows = self._used = 0
+        self._slots = np.zeros((_SLOTS, 4), np.uint64)
+        self._by_shape = np.zeros((2, SHAPES), np.uint64)
+        self._by_shape[0] = _ALL_ONES
+
+    def add(self, hashes: Hashes, shapes: Shapes) -> None:
+        """Look at further rows."""
+        first = 0
+        while first < len(hashes):
+            told = gather_least(
+                hashes[first:], shapes[first:], self._rows + first, self._overall, self._each,
+                self._slots, self._by_shape, self._used,
+            )  # fmt: skip
+            self._used = max(told, 0)
+            if told >= 0:
+                break
+            first += -told
+            self._make_room()
+        self._rows += len(hashes)
+
+    def _make_room(self) -> None:
+        """Double the slots: more texts stay than they were made for."""
+        kept = self._slots[self._slots[:, 1] > 0]
+        self._slots = np.zeros((2 * len(self._slots), 4), np.uint64)
+        place_texts(kept, self._slots)
+        self._used = len(kept)
+
+    @property
+    def written(self) -> Integers:
+        """``(SHAPES,)`` rows by how they are written."""
+        return self._by_shape[1].astype(np.int64)
+
+    def chosen(self) -> tuple[Integers, Hashes, Shapes, Integers, Mask]:
+        """Give what was chosen.
+
+        Returns:
+            A row where each stands, by ascending hash; its hash and shape; in how many rows it stands; and
+            which shapes have others.
+        """
+        kept = self._slots[self._slots[:, 1] > 0]
+        kept = kept[np.argsort(kept[:, 0])]
+        shapes = kept[:, 3].astype(np.int32)
+        stays = stay(shapes, overall=self._overall, each=self._each)
+        more = self._by_shape[0] < _ALL_ONES
+        more[shapes[~stays]] = True
+        kept = kept[stays]
+        rows, counts = kept[:, 2].astype(np.int64), kept[:, 1].astype(np.int64)
+        return rows, kept[:, 0].copy(), shapes[stays], counts, more
 
 
 def stay(shapes: Shapes, *, overall: int, each: int) -> Mask:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
+import polars as pl
 
 from mahrem.errors import InvalidInput, spelled
 
@@ -36,6 +36,17 @@ def say_encoding(content: bytes) -> str:
     """
     likely = "cp1254" if _TURKISH.search(content) else "cp1252"
     return f"say the encoding, probably {spelled('encoding', likely)}"
+
+
+def _cut_off(content: bytes) -> bytes:
+    """Give the beginning of a letter that bytes end with, where the rest of it is still to come."""
+    for size in range(1, min(3, len(content)) + 1):
+        sign = content[-size]
+        if sign >= 0b1100_0000:  # a letter begins, of so many bytes
+            return content[-size:] if size < 2 + (sign >= 0b1110_0000) + (sign >= 0b1111_0000) else b""
+        if sign < 0b1000_0000:
+            break
+    return b""
 
 
 class LooseQuotes(InvalidInput):
@@ -77,7 +88,7 @@ class Structure:
         self._quote_line = line  # where the last quote opened
         self._closed = False  # the last byte was a closing quote
         self._previous = newline
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._cut_off = b""  # the beginning of a letter that the last bytes fed ended with
         self._unmarked = bytes(sign for sign in range(256) if sign not in (delimiter, newline))
         record = bytes([delimiter]) * self._delimiters + bytes([newline])
         self._regular = record * (CHUNK // len(record) + 2)  # the marks of records that all fit
@@ -120,7 +131,7 @@ class Structure:
         marks = chunk.translate(None, self._unmarked)
         if len(marks) > CHUNK or not self._regular.startswith(marks, self._seen):
             return False
-        records = chunk.count(self._newline)
+        records = marks.count(self._newline)
         self._line += records
         if records:
             self.records += records
@@ -135,7 +146,9 @@ class Structure:
 
     def finish(self) -> None:
         """Look at what is left when the file ends without a line end."""
-        self._decode(b"", final=True)
+        if self._cut_off:
+            advice = say_encoding(self._cut_off)
+            raise InvalidInput(f"{self._label}: line {self._line} is not UTF-8; {advice}")
         if self._inside:
             raise self._unclosed(self._quote_line)
         if self._size:
@@ -156,16 +169,24 @@ class Structure:
             raise InvalidInput(
                 f"{self._label}: line {self._line_at(chunk, nul)} holds a NUL byte: a binary file, not text"
             )
-        if not chunk.isascii() or self._decoder.getstate()[0]:
-            self._decode(chunk)
+        if self._cut_off or not chunk.isascii():
+            self._check_letters(self._cut_off + chunk, len(self._cut_off))
 
-    def _decode(self, chunk: bytes, *, final: bool = False) -> None:
-        pending = len(self._decoder.getstate()[0])
+    def _check_letters(self, content: bytes, before: int = 0) -> None:
+        """Refuse bytes that are no UTF-8, of which some were fed before; a letter cut in two must wait."""
+        whole = len(content) - len(_cut_off(content))
+        self._cut_off = content[whole:]
         try:
-            self._decoder.decode(chunk, final)
+            pl.Series([content[:whole]], dtype=pl.Binary).cast(pl.String)  # many bytes at once
+        except pl.exceptions.PolarsError:
+            self._name_line(content, before)
+
+    def _name_line(self, content: bytes, before: int) -> None:
+        try:
+            content.decode()
         except UnicodeDecodeError as error:
-            place = max(error.start - pending, 0)
-            line, advice = self._line_at(chunk, place), say_encoding(chunk[place:])
+            place = max(error.start - before, 0)
+            line, advice = self._line_at(content[before:], place), say_encoding(content[before + place :])
             raise InvalidInput(f"{self._label}: line {line} is not UTF-8; {advice}") from None
 
     def _line_at(self, chunk: bytes, place: int) -> int:
