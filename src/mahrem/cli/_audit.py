@@ -10,15 +10,11 @@ import typer
 
 from mahrem.cli._options import JSON, QUIET, SOURCE, VERBOSE, option, speaks_policy
 from mahrem.cli._print import print_json, print_report, stages, while_read
-from mahrem.typed import size
 
 
 @speaks_policy
 def audit(
     source: SOURCE,
-    memory: Annotated[
-        str | None, typer.Option("--memory", help="Stay below this much memory: 512MB, 4GB.", metavar="SIZE")
-    ] = None,
     threshold: Annotated[
         float, typer.Option("--threshold", help="A row is at risk above this risk.", metavar="0..1")
     ] = 0.2,
@@ -49,7 +45,6 @@ def audit(
         found = verb(
             source,
             policy=policy,
-            memory=None if memory is None else size("memory", memory),
             threshold=threshold,
             public_key=public_key,
             progress=progress,

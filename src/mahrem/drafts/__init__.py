@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.drafts._coarse_axes import coarse_axis
     from mahrem.drafts._crowd import Crowd, crowd_of, is_shifted
     from mahrem.drafts._doubts import accepted_columns, doubts_of, found_by, tied_rows
     from mahrem.drafts._draft import Draft, beside, draft
@@ -40,6 +41,7 @@ __all__ = [
     "accepted_columns",
     "admission",
     "beside",
+    "coarse_axis",
     "compared_with",
     "correlations",
     "crowd_of",

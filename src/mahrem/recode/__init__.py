@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from mahrem.recode._centroids import Centroids
     from mahrem.recode._default import default_recoding
-    from mahrem.recode._heaps import heaped
+    from mahrem.recode._heaps import HeapCount, count_heaps, heaped
     from mahrem.recode._intervals import Intervals
     from mahrem.recode._kept import Kept
     from mahrem.recode._moment_grid import moment_step, nest, snap_moments
@@ -41,6 +41,7 @@ __all__ = [
     "Blocks",
     "Centroids",
     "Form",
+    "HeapCount",
     "Intervals",
     "Kept",
     "Nodes",
@@ -50,6 +51,7 @@ __all__ = [
     "Sets",
     "Whole",
     "block_begins",
+    "count_heaps",
     "default_recoding",
     "dividing_step",
     "first_cells",

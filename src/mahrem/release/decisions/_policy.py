@@ -225,6 +225,9 @@ class Policy:
     seed: int | None = _method(read=whole, metavar="N", private=True, example=7)
     engine: str = _method("local", read=text, choices=lambda: ("local", "spark"), metavar="NAME")
     master: str | None = _method(read=text, metavar="URL", private=True, on_page=False, example="local[2]")
+    memory: int | None = _method(
+        read=readers.memory_size, metavar="SIZE", private=True, on_page=False, on_spark=False, example="2GB"
+    )  # bytes; not said: half of what is free
     delimiter: str | None = _reading(read=text, metavar="CHAR", example=";")
     encoding: str | None = _reading(read=text, metavar="NAME", example="cp1254")
     decimal: Literal[".", ","] | None = _reading(
