@@ -115,10 +115,6 @@ def prepare(given: object, policy: Policy, *, to_publish: bool = True) -> Prepar
         given = open_source(given, reading_of(policy))
     if policy.master is not None:
         raise InvalidParameter("master is for a cluster; say engine='spark', or leave it out")
-    if policy.memory is not None:
-        raise InvalidParameter(
-            f"memory={policy.memory} is for anonymize and audit; others hold the table in memory: leave it out"
-        )
     leave_out = roles_of(given.columns, policy)
     _refuse_formats_of_no_text(given, policy)
     source, policy = rewritten(given, policy)

@@ -171,7 +171,7 @@ def anonymize(
         (True, 200)
     """
     began = time.perf_counter()
-    policy = policy_from(policy, settings, whole=True)
+    policy = policy_from(policy, settings, whole=True, bounded=True)
     if not policy.promises():
         raise InvalidParameter("k=None: no promise was asked for; say at least k")
     destination = Destination(

@@ -216,7 +216,7 @@ def _asked(
     if folder is None:
         if public_key is not None:
             raise InvalidParameter("public_key is for release folders: a file alone carries no signature")
-        return _Asked(source, policy_from(policy, settings))
+        return _Asked(source, policy_from(policy, settings, bounded=True))
     claims = read_own_claims(folder)
     signature = check_signature(folder, public_key)
     known = {key: value for key, value in settings.items() if value is not None}
@@ -228,7 +228,7 @@ def _asked(
             f"or attack it"
         )
     own = claims.settings if claims is not None and policy is None else {}
-    return _Asked(find_data(folder), policy_from(policy, {**own, **known}), claims, signature)
+    return _Asked(find_data(folder), policy_from(policy, {**own, **known}, bounded=True), claims, signature)
 
 
 def _linked(source: object, policy: Policy, columns: Sequence[str]) -> tuple[str, ...]:

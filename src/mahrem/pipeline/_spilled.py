@@ -41,6 +41,7 @@ from mahrem.spilled import (
     encode_table,
     finish_parts,
     look_at_texts,
+    on_disk,
     plan_parts,
     scatter_rows,
     with_recodings,
@@ -113,7 +114,11 @@ def anonymize_spilled(
     pace = Pace(opened.rows, destination.step)
     beside = output.absolute().parent
     left = _spills(beside)
-    with staged_release(output, force=destination.force) as folder, StageFolder(beside, "spill") as stage:
+    with (
+        staged_release(output, force=destination.force) as folder,
+        on_disk(output),
+        StageFolder(beside, "spill") as stage,
+    ):
         if left - _spills(beside):  # swept: nobody held them any more
             destination.step(Note("stage.anew"))
         spill = stage.path
@@ -145,13 +150,12 @@ def _spills(folder: Path) -> set[Path]:
 
 @dataclass
 class _People:
-    """Fingerprints of people, taken while the table is read; where they cannot be, that is said at the end."""
+    """Fingerprints of people, taken while the table is read; that they cannot be is said at the end."""
 
     names: list[str]
     by_name: bool
     _taker: FingerprintTaker | None = None
     _failed: OSError | None = None
-    _invented: bool | None = None
 
     def add(self, batch: pl.DataFrame) -> None:
         """Take in some rows."""

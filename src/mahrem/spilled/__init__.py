@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mahrem.spilled._cut import PartPlan, plan_parts
     from mahrem.spilled._encode import SpilledTable, encode_table, with_recodings
     from mahrem.spilled._finish import PartFinisher, finish_parts, scatter_rows
-    from mahrem.spilled._frames import FrameFiles
+    from mahrem.spilled._frames import FrameFiles, on_disk
     from mahrem.spilled._order import RowOrder
     from mahrem.spilled._pace import Pace
     from mahrem.spilled._refuse import why_not_out_of_core
@@ -39,6 +39,7 @@ __all__ = [
     "free_memory",
     "look_at_texts",
     "needed_in_memory",
+    "on_disk",
     "plan_parts",
     "scatter_rows",
     "why_not_out_of_core",

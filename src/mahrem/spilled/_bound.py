@@ -15,6 +15,7 @@ _BYTES_HELD = 160  # of a cell while a part is finished: as it came, as it is sh
 _BYTES_PLACED = 80  # of a quasi-identifier's place: the point, the kernel's keys and what it lays aside
 _BYTES_DISTINCT = 200  # of a value in a dictionary, and while it is looked up
 _BYTES_CHECKED = 120  # of a row while classes are told apart by their hashes
+_LEAST = 400 * 10**6  # below that, what the program itself takes would break the promise
 _MOST_PARTS = 400  # files that are open at a time
 _ROWS = 2_000, 131_072  # of a batch
 
@@ -64,8 +65,13 @@ class MemoryBound:
         return max(1, -(-self.rows * _BYTES_CHECKED // self.room))
 
     def refuse_too_small(self) -> None:
-        """Refuse a bound under which the table would fall into too many parts."""
-        if self.part is None and self.rows > _MOST_PARTS * self.part_rows:
+        """Refuse a bound that cannot be kept, or under which the table would fall into too many parts."""
+        if self.most < _LEAST:
+            raise InvalidParameter(
+                f"memory={self.most} cannot be kept: the program itself and its readers take up to "
+                f"{_LEAST // 10**6} MB; say {spelled('memory', f'{_LEAST // 10**6}MB')} or more"
+            )
+        if self.rows > _MOST_PARTS * self.part_rows:
             wanted = _PROGRAM + self.room * self.rows // (_MOST_PARTS * self.part_rows)
             raise InvalidParameter(
                 f"memory={self.most} is too little for rows={self.rows}: say "

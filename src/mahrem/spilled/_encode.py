@@ -186,7 +186,6 @@ def encode_table(
         coded = [*quasi.items(), *sensitive.items()]
         store.append(np.column_stack([known.number(batch[name]) for name, known in coded]))
         also(batch)
-    store.close()
     if sketch is None:
         raise InvalidParameter("the table has no rows to publish")
     columns: dict[str, Column] = {}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -11,7 +14,27 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 
+from mahrem.errors import MahremError, OutputFailed, spelled
 from mahrem.types import Integers
+
+_NUMBER = re.compile(r"errno (\d+)", re.IGNORECASE)  # how pyarrow passes on what the system said
+
+
+@contextmanager
+def on_disk(output: Path) -> Iterator[None]:
+    """Say in our words that there is no place for what does not fit into memory."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, MahremError):
+            raise
+        noted = _NUMBER.search(str(error))
+        number = error.errno or (int(noted[1]) if noted else 0)
+        reason = os.strerror(number) if number else type(error).__name__
+        raise OutputFailed(
+            f"beside output={output.name!r} there is no place for what does not fit into memory ({reason}); "
+            f"nothing was left behind: choose another disk, or give more memory ({spelled('memory')})"
+        ) from None
 
 
 class FrameFiles:
@@ -40,9 +63,9 @@ class FrameFiles:
         order = np.argsort(places, kind="stable")
         ordered = frame[order]
         ends = np.searchsorted(places[order], np.arange(int(places.max(initial=-1)) + 2))
-        for place, (begin, end) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+        for place, (begin, end) in enumerate(pairwise(ends.tolist())):
             if end > begin:
-                self._append(place, ordered[int(begin) : int(end)])
+                self._append(place, ordered[begin:end])
 
     def _append(self, place: int, rows: pl.DataFrame) -> None:
         import pyarrow as pa
@@ -72,9 +95,14 @@ class FrameFiles:
 
     def take(self, place: int) -> pl.DataFrame | None:
         """Read a whole file and remove it; None if nothing was written there."""
-        held = list(self.pieces(place))
+        import pyarrow as pa
+
+        if not self._path(place).exists():
+            return None
+        with pa.OSFile(str(self._path(place)), "rb") as stream, pa.ipc.open_stream(stream) as reader:
+            held = pl.DataFrame(pl.from_arrow(reader.read_all(), rechunk=True))
         self.remove(place)
-        return pl.concat(held, rechunk=True) if held else None
+        return held
 
     def remove(self, place: int) -> None:
         """Remove a file: its rows went on."""

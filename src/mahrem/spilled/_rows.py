@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -20,25 +21,20 @@ class RowStore:
 
     def __init__(self, path: Path, width: int) -> None:
         self.path, self.width, self.rows = path, width, 0
-        self._stream = path.open("xb")
+        path.touch(exist_ok=False)
 
     def append(self, numbers: Matrix[Floats]) -> None:
         """Write the numbers of some rows."""
-        self._stream.write(np.ascontiguousarray(numbers, np.float64).data)
+        with self.path.open("ab") as stream:
+            stream.write(np.ascontiguousarray(numbers, np.float64).data)
         self.rows += len(numbers)
 
     def batches(self, rows: int) -> Iterator[Matrix[Floats]]:
         """Read them again, so many rows at a time."""
-        if not self._stream.closed:
-            self._stream.close()
         with self.path.open("rb") as stream:
-            while len(read := np.fromfile(stream, np.float64, rows * self.width)):
-                yield read.reshape(-1, self.width)
+            while len(read := self.next_rows(stream, rows)):
+                yield read
 
-    def next_rows(self, stream: object, rows: int) -> Matrix[Floats]:
-        """Read the next rows of an open file."""
-        return np.fromfile(stream, np.float64, rows * self.width).reshape(-1, self.width)  # type: ignore[arg-type]
-
-    def close(self) -> None:
-        """End writing."""
-        self._stream.close()
+    def next_rows(self, stream: BinaryIO, rows: int) -> Matrix[Floats]:
+        """Read the next rows of the file, once opened."""
+        return np.frombuffer(stream.read(rows * self.width * 8), np.float64).reshape(-1, self.width)

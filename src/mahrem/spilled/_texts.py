@@ -37,8 +37,8 @@ class _TextColumn:
         if self.kinds == {Kind.NUMERIC} and spelling.thousands is None and not spelling.date_format:
             return None  # as plain as numbers can be
         raise InvalidInput(
-            f"column={self.name!r} holds more different texts than fit into this much memory, and how they are "
-            f"to be read depends on all of them; say more ({spelled('memory', '8GB')}), or save it as Parquet"
+            f"column={self.name!r} holds more different texts than fit into this much memory, and how to "
+            f"read them depends on all of them; say more ({spelled('memory', '8GB')}), or save it as Parquet"
         )
 
 

@@ -146,10 +146,9 @@ def verify(
     asked = table.select(names)
     if subjects is not None:
         asked = asked.with_columns(pl.Series(person, subjects))
-    if suppressed is False:
-        hidden = pl.lit(value=False)
-    elif suppressed is not None:
-        asked = asked.with_columns(pl.Series(meant, suppressed))
+    if suppressed is not None:
+        said = pl.lit(value=False) if suppressed is False else pl.lit(pl.Series(suppressed))
+        asked = asked.with_columns(said.alias(meant))
         hidden &= pl.col(meant)
     counted = asked.select(pl.len(), hidden.sum().alias("hidden"))
     rows, left_out = counted.collect(engine="streaming" if passes else "auto").row(0)
