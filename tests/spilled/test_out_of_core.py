@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,26 @@ def test_rows_that_nothing_can_cut_are_one_class_however_many_they_are(tmp_path:
     mh.anonymize(source, output=tmp_path / "whole", html=False, **said)
     from_disk(source, tmp_path / "parts", 50, **said)
     assert (tmp_path / "whole/data.csv").read_bytes() == (tmp_path / "parts/data.csv").read_bytes()
+
+
+def test_people_are_remembered_and_those_with_several_rows_are_warned_of(tmp_path: Path) -> None:
+    frame = table(900, 4).with_columns(
+        name=pl.Series([f"Ayşe Nr. {number % 300} Yılmaz" for number in range(900)])
+    )
+    source = written(frame, tmp_path / "t.csv")
+    said = {**SAID, "k": 5}
+    told: list[set[str]] = []
+    for release in (
+        lambda: from_disk(source, tmp_path / "first", 200, **said),
+        lambda: from_disk(source, tmp_path / "second", 200, **said),
+        lambda: mh.anonymize(source, output=tmp_path / "third", html=False, **said),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            release()
+        told.append({str(warning.message).split(":")[0] for warning in caught})
+    assert told[1] == told[2]
+    assert len(told[0]) < len(told[1])  # the first time nobody was released before
 
 
 def test_numbers_and_dates_in_other_spellings_are_read_as_in_memory(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -15,16 +14,15 @@ from mahrem.drafts import accepted_columns, risk_of
 from mahrem.errors import GuaranteeBroken
 from mahrem.files import StageFolder
 from mahrem.metrics import published_loss
+from mahrem.pipeline._people_seen import NAME, PeopleSeen
 from mahrem.pipeline._publish import read_back
 from mahrem.pipeline._release import Destination, Release, refuse_doubts, write_words
 from mahrem.pipeline._summary import ReleaseFacts, build_report, general_caveats, report_column
 from mahrem.release import refuse_giving_away
 from mahrem.release.decisions import Policy, method_of, roles_of
 from mahrem.release.folders import (
-    FingerprintTaker,
     columns_naming_people,
     find_data,
-    keep_fingerprints,
     record_run,
     sha256_of,
     staged_release,
@@ -53,11 +51,6 @@ from mahrem.table.reading import PolarsSource
 from mahrem.table.writing import write_parts
 from mahrem.verify import Claims, Verdict, verify
 from mahrem.words import Note
-
-if TYPE_CHECKING:
-    from mahrem.release.folders import Fingerprints
-
-_PEOPLE = 1 << 20  # fingerprints that are held
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +115,7 @@ def anonymize_spilled(
         if left - _spills(beside):  # swept: nobody held them any more
             destination.step(Note("stage.anew"))
         spill = stage.path
-        draft, prints = _read(opened, policy, bound, spill, pace)
+        draft, people = _read(opened, policy, bound, spill, pace)
         _write(draft, spill, folder / f"data.{policy.format}", pace)
         pace.begin(Note("stage.verifying"))
         verdict, tallies = _checked(draft, folder / f"data.{policy.format}")
@@ -140,7 +133,7 @@ def anonymize_spilled(
         "seconds": round(destination.seconds, 3),
     }
     record_run(output, source, about)
-    keep_fingerprints(prints.taken, output)
+    people.keep(output)
     return SpilledRelease(report=report.as_dict(), folder=output, _columns=draft.published)
 
 
@@ -148,46 +141,20 @@ def _spills(folder: Path) -> set[Path]:
     return set(folder.glob(".mahrem-spill-*"))
 
 
-@dataclass
-class _People:
-    """Fingerprints of people, taken while the table is read; that they cannot be is said at the end."""
-
-    names: list[str]
-    by_name: bool
-    _taker: FingerprintTaker | None = None
-    _failed: OSError | None = None
-
-    def add(self, batch: pl.DataFrame) -> None:
-        """Take in some rows."""
-        if self._failed is not None:
-            return
-        try:
-            if self._taker is None:
-                self._taker = FingerprintTaker(self.names, by_name=self.by_name, most=_PEOPLE)
-            self._taker.add(batch.select(self.names))
-        except OSError as error:
-            self._failed = error
-
-    def taken(self) -> Fingerprints:
-        """Give them all."""
-        if self._failed is not None or self._taker is None:
-            raise self._failed or OSError
-        return self._taker.prints()
-
-
 def _read(
     source: PolarsSource, policy: Policy, bound: MemoryBound, spill: Path, pace: Pace
-) -> tuple[_Draft, _People]:
+) -> tuple[_Draft, PeopleSeen]:
     """Read all cells: kinds, places and codes go to disk, and what gives people away is refused."""
     pace.begin(Note("stage.spilling"))
     leave_out = roles_of(source.columns, policy)
     published = [name for name in source.columns if name not in leave_out]
     names, by_name = columns_naming_people(policy.subject, policy.identifier, policy.quasi, source.columns)
-    wanted = list(dict.fromkeys([*published, *names]))
+    wanted = [name for name in source.columns if name in {*published, *names, *policy.identifier, NAME}]
     numbers = look_at_texts(source, published, decimal=policy.decimal, rows=bound.batch, most=bound.distinct)
     source.spelled_as(dict.fromkeys(name for name in wanted if name not in published))
-    people = _People(names, by_name)
     judged = [*policy.quasi, *policy.sensitive]
+    named = [name for name in policy.identifier if name in leave_out]
+    people = PeopleSeen(names, by_name=by_name, named=named, alike=judged, rows=bound.rows)
 
     def batches() -> Iterator[pl.DataFrame]:
         for batch in source.batches(wanted, bound.batch):
@@ -206,6 +173,7 @@ def _read(
         also=people.add,
     )
     refuse_giving_away(sketch, policy, named=(*judged, *policy.insensitive))
+    people.warn_of_several_rows(policy)
     table = with_recodings(table, policy, bound.batch)
     return _Draft(policy, source, bound, leave_out, table), people
 

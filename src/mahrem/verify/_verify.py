@@ -147,8 +147,9 @@ def verify(
     if subjects is not None:
         asked = asked.with_columns(pl.Series(person, subjects))
     if suppressed is not None:
-        said = pl.lit(value=False) if suppressed is False else pl.lit(pl.Series(suppressed))
-        asked = asked.with_columns(said.alias(meant))
+        asked = asked.with_columns(
+            pl.lit(pl.Series(suppressed) if suppressed is not False else suppressed).alias(meant)
+        )
         hidden &= pl.col(meant)
     counted = asked.select(pl.len(), hidden.sum().alias("hidden"))
     rows, left_out = counted.collect(engine="streaming" if passes else "auto").row(0)
