@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mahrem.drafts._full_domain import node_search
     from mahrem.drafts._learning_measure import ORIGINAL, LearningMeasure, correlations
     from mahrem.drafts._method import admission
-    from mahrem.drafts._prepare import Prepared, plain_text, prepare, promise_anew, subjects_of
+    from mahrem.drafts._prepare import Prepared, coded_ends, plain_text, prepare, promise_anew, subjects_of
     from mahrem.drafts._probe import probe
     from mahrem.drafts._recipe import recipe_of
     from mahrem.drafts._relations import relations
@@ -42,6 +42,7 @@ __all__ = [
     "admission",
     "beside",
     "coarse_axis",
+    "coded_ends",
     "compared_with",
     "correlations",
     "crowd_of",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import polars as pl
 
 from mahrem.contents import TableSketch, merge_sketches, sketch_table
-from mahrem.drafts import coarse_axis
+from mahrem.drafts import coarse_axis, coded_ends
 from mahrem.errors import InvalidParameter
 from mahrem.recode import HeapCount, Recoding, count_heaps
 from mahrem.release.decisions import Policy, column_of, hierarchies_of, recoding_of
@@ -29,7 +30,6 @@ from mahrem.table import (
     encode_quasi,
     encode_sensitive,
 )
-from mahrem.table.cells import all_whole
 from mahrem.types import Codes, Floats, Matrix, Positions
 
 
@@ -83,42 +83,21 @@ class _PlacedNumbers:
     """A column of numbers or moments, laid on its axis batch by batch."""
 
     def __init__(self, column: Column, policy: Policy) -> None:
-        self.column = column
-        self._decimal = policy.decimal
-        low, high = policy.bottom.get(column.name, -np.inf), policy.top.get(column.name, np.inf)
-        self._ends = (low, high)
+        self.column, self._policy = column, policy
         self.domain: Numbers | Moments | None = None
-        self._none: Domain | None = None  # of batches without a value
+        self._none: Domain = Numbers(0.0, 0.0, whole=True)  # of a column without a value
 
     def number(self, cells: pl.Series) -> Positions:
         """Give the place of every cell; NaN is missing."""
-        axis = encode_quasi(cells, self.column, decimal=self._decimal)
-        positions, domain = axis.positions, axis.domain
-        if np.isfinite(self._ends).any():
-            if not isinstance(domain, Numbers):
-                raise _unfit_ends(self.column.name, self._ends)
-            positions = np.clip(positions, *self._ends)
-        known = positions[~np.isnan(positions)]
-        assert isinstance(domain, Numbers | Moments)  # noqa: S101 - of these kinds alone
-        self._none = domain
-        if len(known):
-            low, high = float(known.min()), float(known.max())
-            if isinstance(domain, Numbers) and np.isfinite(self._ends).any():
-                domain = Numbers(low, high, all_whole(known))
-            self.domain = replace(domain, low=low, high=high) if self.domain is None else self._wider(domain)
-        return positions
-
-    def _wider(self, domain: Numbers | Moments) -> Numbers | Moments:
-        mine = self.domain
-        assert mine is not None  # noqa: S101
-        wider = replace(domain, low=min(mine.low, domain.low), high=max(mine.high, domain.high))
-        if isinstance(mine, Numbers) and isinstance(wider, Numbers):
-            return replace(wider, whole=mine.whole and wider.whole)
-        return wider
+        axis = coded_ends(encode_quasi(cells, self.column, decimal=self._policy.decimal), self._policy)
+        self._none = axis.domain
+        if isinstance(axis.domain, Numbers | Moments) and not np.isnan(axis.positions).all():
+            self.domain = axis.domain if self.domain is None else _wider(self.domain, axis.domain)
+        return axis.positions
 
     def spilled(self, policy: Policy) -> tuple[Column, Domain, None]:
         """Give what the column is, and where its numbers lie."""
-        domain = self.domain or self._none or Numbers(0.0, 0.0, whole=True)
+        domain = self.domain or self._none
         coarse_axis(Axis(self.column.name, np.zeros(0), domain), policy)  # refuses what does not fit
         return self.column, domain, None
 
@@ -134,21 +113,16 @@ class _PlacedValues:
         """Decide what the column is by all of its values, and where each lies."""
         column, read = column_of(policy, self.values.values, Role.QUASI, hierarchies_of(policy))
         axis = encode_quasi(read, column, decimal=policy.decimal)
-        ends = policy.bottom.get(column.name, -np.inf), policy.top.get(column.name, np.inf)
-        if np.isfinite(ends).any():
-            if not isinstance(axis.domain, Numbers):
-                raise _unfit_ends(column.name, ends)
-            positions = np.clip(axis.positions, *ends)
-            known = positions[~np.isnan(positions)]
-            low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
-            axis = replace(axis, positions=positions, domain=Numbers(low, high, all_whole(known)))
-        axis = coarse_axis(axis, policy)
+        axis = coarse_axis(coded_ends(axis, policy), policy)
         return column, axis.domain, axis.positions
 
 
-def _unfit_ends(name: str, ends: tuple[float, float]) -> InvalidParameter:
-    setting = "top" if np.isfinite(ends[1]) else "bottom"
-    return InvalidParameter(f"{setting}.{name} is for columns of numbers without a hierarchy")
+def _wider(one: Numbers | Moments, other: Numbers | Moments) -> Numbers | Moments:
+    """Give the domain of two parts of a column."""
+    wider = replace(other, low=min(one.low, other.low), high=max(one.high, other.high))
+    if isinstance(one, Numbers) and isinstance(wider, Numbers):
+        return replace(wider, whole=one.whole and wider.whole)
+    return wider
 
 
 def encode_table(
@@ -188,17 +162,7 @@ def encode_table(
         also(batch)
     if sketch is None:
         raise InvalidParameter("the table has no rows to publish")
-    columns: dict[str, Column] = {}
-    axes = []
-    for name, placed in quasi.items():
-        column, domain, places = placed.spilled(policy)
-        if isinstance(domain, Leaves):
-            raise InvalidParameter(
-                f"hierarchy.{name}: tables that do not fit into memory are cut by order, not by trees; "
-                "leave it out, or give more memory"
-            )
-        columns[name] = column
-        axes.append(SpilledAxis(name, domain, places))
+    columns, axes = _axes(quasi, policy)
     coded_columns, codes = [], []
     for name, values in sensitive.items():
         column, read = column_of(policy, values.values, Role.SENSITIVE, hierarchies_of(policy))
@@ -210,6 +174,18 @@ def encode_table(
         )
     table = SpilledTable(store, columns, tuple(axes), tuple(coded_columns), tuple(codes))
     return table, sketch
+
+
+def _axes(
+    quasi: Mapping[str, _PlacedNumbers | _PlacedValues], policy: Policy
+) -> tuple[dict[str, Column], list[SpilledAxis]]:
+    """Decide what quasi-identifiers are, now that all of their values are known."""
+    columns: dict[str, Column] = {}
+    axes = []
+    for name, placed in quasi.items():
+        columns[name], domain, places = placed.spilled(policy)
+        axes.append(SpilledAxis(name, domain, places))
+    return columns, axes
 
 
 def _placed(
@@ -230,10 +206,13 @@ def with_recodings(table: SpilledTable, policy: Policy, rows: int) -> SpilledTab
     """Choose how columns are written; where values are heaped is counted over all rows."""
     recodings = []
     for axis, counted in zip(table.axes, _heaps(table, policy, rows), strict=True):
-        heaped = counted.heaped(axis.domain)
         known = Axis(axis.name, np.zeros(0), axis.domain)
-        recodings.append(recoding_of(known, policy, None, heaps=lambda _, heaped=heaped: heaped))
+        recodings.append(recoding_of(known, policy, None, heaps=partial(_as_counted, counted)))
     return replace(table, recodings=tuple(recodings))
+
+
+def _as_counted(counted: HeapCount, axis: Axis) -> bool:
+    return counted.heaped(axis.domain)
 
 
 def _heaps(table: SpilledTable, policy: Policy, rows: int) -> list[HeapCount]:
