@@ -219,29 +219,33 @@ def _bound(opened: Source, policy: Policy, destination: Destination) -> MemoryBo
 
     What was asked for is kept or refused; by default, what cannot be done from disk is done in memory.
     """
-    from mahrem.spilled import MemoryBound, free_memory, needed_in_memory, why_not_out_of_core
+    from mahrem.spilled import needed_in_memory, usual_bound
 
-    columns = len(opened.columns)
-    if policy.memory is None and not isinstance(opened, PolarsSource):
+    if policy.memory is None and not (isinstance(opened, PolarsSource) and opened.in_batches()):
         return None
-    needed, most = needed_in_memory(opened.rows, columns), policy.memory or free_memory() // 2
+    columns = len(opened.columns)
+    needed, most = needed_in_memory(opened.rows, columns), policy.memory or usual_bound()
     if needed <= most:
         return None
+    from mahrem.spilled import MemoryBound, why_not_out_of_core
+
+    bound = MemoryBound(most, opened.rows, columns, len(policy.quasi))
     reason = why_not_out_of_core(policy, opened)
     if destination.output is None:
         reason = f"a release that does not fit is written, not held: say {spelled('output', 'FOLDER')}"
     elif destination.database is not None or destination.target is not None:
         reason = "to and target need the whole table in memory: leave them out"
-    if reason is None:
-        bound = MemoryBound(most, opened.rows, columns, len(policy.quasi))
-        bound.refuse_too_small()
+    refused = bound.too_small()
+    if reason is not None:
+        refused = (
+            f"memory={policy.memory}: in memory this takes about {needed / 10**9:.1f} GB, and {reason}; or "
+            f"give it that much ({spelled('memory', f'{-(-needed // 10**9)}GB')})"
+        )
+    if refused is None:
         return bound
     if policy.memory is None:
         return None
-    raise InvalidParameter(
-        f"memory={policy.memory}: in memory this takes about {needed / 10**9:.1f} GB, and {reason}; or give "
-        f"it that much ({spelled('memory', f'{-(-needed // 10**9)}GB')})"
-    )
+    raise InvalidParameter(refused)
 
 
 def _stage(rows: int, policy: Policy) -> Note:

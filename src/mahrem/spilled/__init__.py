@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.spilled._bound import MemoryBound, free_memory, needed_in_memory
+    from mahrem.spilled._bound import MemoryBound, needed_in_memory, usual_bound
     from mahrem.spilled._cut import PartPlan, plan_parts
     from mahrem.spilled._encode import SpilledTable, encode_table, with_recodings
     from mahrem.spilled._finish import PartFinisher, finish_parts, scatter_rows
@@ -36,12 +36,12 @@ __all__ = [
     "SpilledTable",
     "encode_table",
     "finish_parts",
-    "free_memory",
     "look_at_texts",
     "needed_in_memory",
     "on_disk",
     "plan_parts",
     "scatter_rows",
+    "usual_bound",
     "why_not_out_of_core",
     "with_recodings",
 ]

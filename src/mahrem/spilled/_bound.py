@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from mahrem.errors import InvalidParameter, spelled
+from mahrem.errors import spelled
 
 _PROGRAM = 300 * 2**20  # what the program and its readers take for themselves
 _BYTES_A_CELL = 80  # of a table that is read, rewritten, written and checked in memory
@@ -16,7 +16,7 @@ _BYTES_PLACED = 80  # of a quasi-identifier's place: the point, the kernel's key
 _BYTES_DISTINCT = 200  # of a value in a dictionary, and while it is looked up
 _BYTES_CHECKED = 120  # of a row while classes are told apart by their hashes
 _LEAST = 400 * 10**6  # below that, what the program itself takes would break the promise
-_MOST_PARTS = 400  # files that are open at a time
+_MOST_PARTS = 200  # files that are open at a time
 _ROWS = 2_000, 131_072  # of a batch
 
 
@@ -64,19 +64,20 @@ class MemoryBound:
         """How often the published file is read to tell its classes apart."""
         return max(1, -(-self.rows * _BYTES_CHECKED // self.room))
 
-    def refuse_too_small(self) -> None:
-        """Refuse a bound that cannot be kept, or under which the table would fall into too many parts."""
+    def too_small(self) -> str | None:
+        """Say why a bound cannot be kept, or makes too many parts of the table; None: it is large enough."""
         if self.most < _LEAST:
-            raise InvalidParameter(
+            return (
                 f"memory={self.most} cannot be kept: the program itself and its readers take up to "
                 f"{_LEAST // 10**6} MB; say {spelled('memory', f'{_LEAST // 10**6}MB')} or more"
             )
         if self.rows > _MOST_PARTS * self.part_rows:
             wanted = _PROGRAM + self.room * self.rows // (_MOST_PARTS * self.part_rows)
-            raise InvalidParameter(
+            return (
                 f"memory={self.most} is too little for rows={self.rows}: say "
                 f"{spelled('memory', f'{-(-wanted // 10**8) / 10:g}GB')} or more"
             )
+        return None
 
 
 def needed_in_memory(rows: int, columns: int) -> int:
@@ -84,7 +85,12 @@ def needed_in_memory(rows: int, columns: int) -> int:
     return _PROGRAM + rows * columns * _BYTES_A_CELL
 
 
-def free_memory() -> int:
+def usual_bound() -> int:
+    """Give the bound that counts if none is said: half of what is free, but no less than can be kept."""
+    return max(_free_memory() // 2, _LEAST)
+
+
+def _free_memory() -> int:
     """Give how many bytes the system could still hand out."""
     try:
         found = re.search(r"MemAvailable:\s+(\d+)", Path("/proc/meminfo").read_text(encoding="ascii"))
