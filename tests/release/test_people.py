@@ -184,3 +184,17 @@ def test_one_real_name_among_invented_ones_counts(tmp_path: Path) -> None:
     mh.anonymize(people, quasi=["age", "zip"], rest="drop", k=3, html=False, output=tmp_path / "first")
     with pytest.warns(PrivacyWarning, match="earlier release"):
         mh.anonymize(people, quasi=["age", "zip"], rest="drop", k=3, html=False, output=tmp_path / "second")
+
+
+def test_fingerprints_taken_in_parts_are_those_of_the_whole_table() -> None:
+    frame = pl.DataFrame({"id": np.arange(5000) % 3000, "town": ["a", None] * 2500})
+    whole = _people.fingerprints(frame, by_name=True)
+    for most in (None, 10_000, 1000):
+        taker = _people.FingerprintTaker(frame.columns, by_name=True, most=most)
+        for part in frame.sample(fraction=1, shuffle=True, seed=1).iter_slices(700):
+            taker.add(part)
+        prints = taker.prints()
+        assert prints.tag == whole.tag
+        kept = len(prints.sketch.hashes)
+        assert prints.sketch.hashes.tolist() == whole.sketch.hashes[:kept].tolist()
+        assert prints.people == pytest.approx(whole.people, rel=0.0 if most != 1000 else 0.2)  # six sigma

@@ -8,12 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, VERBOSE, Option, Row, VerbSettings, speaks_policy
+from mahrem.cli._options import JSON, QUIET, SOURCE, VERBOSE, Row, VerbSettings, speaks_policy
 from mahrem.cli._print import print_json, print_report, stages, while_read
-from mahrem.typed import size
 
 _AUDIT: Sequence[Row] = (
-    Option("memory", str | None, "--memory", "SIZE", "Stay below this much memory: 512MB, 4GB.", typed=size),
     ("threshold", float | None, "--threshold", "0..1", "A row is at risk above this risk; default 0.2."),
     ("public_key", Path | None, "--public-key", "FILE", "A release folder must be signed with this key."),
 )

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.drafts._coarse_axes import coarse_axis
     from mahrem.drafts._crowd import Crowd, crowd_of, is_shifted
     from mahrem.drafts._doubts import accepted_columns, doubts_of, found_by, tied_rows
     from mahrem.drafts._draft import Draft, beside, draft
     from mahrem.drafts._full_domain import node_search
     from mahrem.drafts._learning_measure import ORIGINAL, LearningMeasure, correlations
     from mahrem.drafts._method import admission
-    from mahrem.drafts._prepare import Prepared, plain_text, prepare, promise_anew, subjects_of
+    from mahrem.drafts._prepare import Prepared, coded_ends, plain_text, prepare, promise_anew, subjects_of
     from mahrem.drafts._probe import probe
     from mahrem.drafts._recipe import recipe_of
     from mahrem.drafts._relations import relations
@@ -47,6 +48,8 @@ __all__ = [
     "accepted_columns",
     "admission",
     "beside",
+    "coarse_axis",
+    "coded_ends",
     "compared_with",
     "correlations",
     "crowd_of",

@@ -153,7 +153,7 @@ def prepare(given: object, policy: Policy, *, to_publish: bool = True) -> Prepar
         population = population_of(policy, part.select(quasi))
         beside = others_of(part.select(quasi), population)
     columns, axes, values = _encoded(part, beside, policy)
-    axes = tuple(coarse_axis(_coded_ends(axis, policy), policy) for axis in axes)
+    axes = tuple(coarse_axis(coded_ends(axis, policy), policy) for axis in axes)
     prepared = Prepared(
         source=source,
         promises=policy.promises(),
@@ -224,7 +224,7 @@ def _encoded(
     return columns, axes, {values.name: values for _, values in encoded if isinstance(values, Values)}
 
 
-def _coded_ends(axis: Axis, policy: Policy) -> Axis:
+def coded_ends(axis: Axis, policy: Policy) -> Axis:
     """Put values beyond a declared end on that end: no cut can tell them apart then."""
     low, high = policy.bottom.get(axis.name), policy.top.get(axis.name)
     if low is None and high is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -14,11 +15,13 @@ from mahrem.pipeline._release import Destination, Release, publish, refuse_keys_
 from mahrem.release import decided
 from mahrem.release.decisions import GivenPolicy, Policy, policy_from, reading_of
 from mahrem.release.folders import earlier_seconds
-from mahrem.table import is_spark_frame, open_source, refuse_too_large
+from mahrem.table import Source, is_spark_frame, open_source, refuse_too_large
+from mahrem.table.reading import PolarsSource
 from mahrem.words import Note, Progress
 
 if TYPE_CHECKING:
     from mahrem.release.decisions import ReleaseKeywords
+    from mahrem.spilled import MemoryBound
 
 _WORTH_SAYING = 3.0  # seconds
 
@@ -129,6 +132,8 @@ def anonymize(
         seed: Seed of methods that draw; it stays out of the release.
         engine: Where it runs: local, spark; default local.
         master: Spark's master: local[2], spark://…, sc://…, yarn, k8s://…
+        memory: Stay below this much memory: 512MB, 4GB; a table that does not fit is worked on from disk;
+            default: half of what is free.
         delimiter: Field separator of a CSV; found out if not given.
         encoding: Encoding of a CSV that is not UTF-8: cp1252, cp1254, latin-1 …
         decimal: Decimal mark of a CSV: '.' or ','.
@@ -166,7 +171,7 @@ def anonymize(
         (True, 200)
     """
     began = time.perf_counter()
-    policy = policy_from(policy, settings, whole=True)
+    policy = policy_from(policy, settings, whole=True, bounded=True)
     if not policy.promises():
         raise InvalidParameter("k=None: no promise was asked for; say at least k")
     destination = Destination(
@@ -195,12 +200,52 @@ def anonymize(
     refuse_keys_inside(policy, output)
     destination.step(Note("stage.reading"))
     opened = open_source(source, reading_of(policy))
-    policy = decided(policy, opened)
+    bound = _bound(opened, policy, destination)
+    if bound is not None and isinstance(opened, PolarsSource):
+        from mahrem.pipeline._spilled import anonymize_spilled, decided_in_batches
+
+        decided_policy = decided_in_batches(policy, opened, bound)
+        return anonymize_spilled(source, opened, decided_policy, destination, bound)
+    policy = replace(decided(policy, opened), memory=None)  # it fits
     prepared = prepare(opened, policy)
     if output is not None:
         refuse_too_large(policy.format, prepared.rows)  # before the work, not after it
     destination.step(_stage(prepared.rows, policy))
     return publish(draft(prepared, policy), source, destination)
+
+
+def _bound(opened: Source, policy: Policy, destination: Destination) -> MemoryBound | None:
+    """Give the bound on memory under which a table must be worked on from disk; None where it fits.
+
+    What was asked for is kept or refused; by default, what cannot be done from disk is done in memory.
+    """
+    from mahrem.spilled import needed_in_memory, usual_bound
+
+    if policy.memory is None and not (isinstance(opened, PolarsSource) and opened.in_batches()):
+        return None
+    columns = len(opened.columns)
+    needed, most = needed_in_memory(opened.rows, columns), policy.memory or usual_bound()
+    if needed <= most:
+        return None
+    from mahrem.spilled import MemoryBound, why_not_out_of_core
+
+    bound = MemoryBound(most, opened.rows, columns, len(policy.quasi))
+    reason = why_not_out_of_core(policy, opened)
+    if destination.output is None:
+        reason = f"a release that does not fit is written, not held: say {spelled('output', 'FOLDER')}"
+    elif destination.database is not None or destination.target is not None:
+        reason = "to and target need the whole table in memory: leave them out"
+    refused = bound.too_small()
+    if reason is not None:
+        refused = (
+            f"memory={policy.memory}: in memory this takes about {needed / 10**9:.1f} GB, and {reason}; or "
+            f"give it that much ({spelled('memory', f'{-(-needed // 10**9)}GB')})"
+        )
+    if refused is None:
+        return bound
+    if policy.memory is None:
+        return None
+    raise InvalidParameter(refused)
 
 
 def _stage(rows: int, policy: Policy) -> Note:

@@ -69,7 +69,6 @@ def audit(
     source: object,
     *,
     policy: GivenPolicy = None,
-    memory: int | None = None,
     threshold: float = RISK_THRESHOLD,
     public_key: str | Path | None = None,
     progress: Progress | None = None,
@@ -85,14 +84,14 @@ def audit(
     Args:
         source: A release folder, or anything :func:`mahrem.anonymize` takes.
         policy: As for :func:`mahrem.anonymize`.
-        memory: Bytes to stay below; a larger file is read several times, one part of its classes each time.
-            The program itself needs about 360 MB. Parquet is read in slices; of other files polars may take
-            more.
         threshold: A row is at risk when its risk is above this.
         public_key: File of the key that a release folder must be signed with.
         progress: Called with the name of each stage as it begins.
         **settings: As for :func:`mahrem.anonymize`; without a promise the k reached is reported. With a
             ``population`` or a ``fraction`` the risk from people who do not know who is in the table is said.
+            With ``memory`` a larger file is read several times, one part of its classes each time; the
+            program itself needs about 360 MB. CSV in UTF-8 and Parquet are read in slices; of other files
+            polars may take more.
 
     Guarantees:
         - The verdict depends on the published table alone.
@@ -137,7 +136,7 @@ def audit(
     table = opened.scan(names)
     subjects = subjects_of(opened, policy) if policy.subject in opened.columns else None
     at_once = subjects is not None or policy.population is not None or bool(linked)
-    passes = 0 if at_once else _passes(table, policy, memory)
+    passes = 0 if at_once else _passes(table, policy)
     # What fits is read once: what follows looks at it many times.
     table = scan_sparingly(opened, names) if passes else table.collect().lazy()
     table = restore_cells(table) if asked.spreadsheets else table
@@ -217,7 +216,7 @@ def _asked(
     if folder is None:
         if public_key is not None:
             raise InvalidParameter("public_key is for release folders: a file alone carries no signature")
-        return _Asked(source, policy_from(policy, settings))
+        return _Asked(source, policy_from(policy, settings, bounded=True))
     claims = read_own_claims(folder)
     signature = check_signature(folder, public_key)
     known = {key: value for key, value in settings.items() if value is not None}
@@ -229,7 +228,7 @@ def _asked(
             f"or attack it"
         )
     own = claims.settings if claims is not None and policy is None else {}
-    return _Asked(find_data(folder), policy_from(policy, {**own, **known}), claims, signature)
+    return _Asked(find_data(folder), policy_from(policy, {**own, **known}, bounded=True), claims, signature)
 
 
 def _linked(source: object, policy: Policy, columns: Sequence[str]) -> tuple[str, ...]:
@@ -260,13 +259,13 @@ def _all_rows(table: pl.LazyFrame) -> Mask:
     return np.ones(table.select(pl.len()).collect().item(), np.bool_)
 
 
-def _passes(table: pl.LazyFrame, policy: Policy, memory: int | None) -> int:
+def _passes(table: pl.LazyFrame, policy: Policy) -> int:
     """Say how often to read a table: 0 takes it into memory, which needs about 40 bytes a cell."""
     if policy.delta_presence is not None:
         return 0  # cells of different classes are compared: they must all be there
+    memory = policy.memory
     if memory is None:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-    check.at_least(1, memory=memory)
     rows = int(table.select(pl.len()).collect(engine="streaming").item())
     if rows * len(table.collect_schema()) * _BYTES_A_CELL <= memory:
         return 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         prefix_cells,
     )
     from mahrem.recode._centroids import Centroids
-    from mahrem.recode._heaps import heaped
+    from mahrem.recode._heaps import HeapCount, count_heaps, heaped
     from mahrem.recode._intervals import Intervals
     from mahrem.recode._kept import Kept
     from mahrem.recode._moment_grid import moment_step, nest, snap_moments
@@ -47,6 +47,7 @@ __all__ = [
     "Blocks",
     "Centroids",
     "Form",
+    "HeapCount",
     "Intervals",
     "Kept",
     "Nodes",
@@ -56,6 +57,7 @@ __all__ = [
     "Sets",
     "Whole",
     "block_begins",
+    "count_heaps",
     "default_recoding",
     "dividing_step",
     "first_cells",

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from mahrem.spark._encode import number_domains
     from mahrem.spark._files import write_on_spark
     from mahrem.spark._frame import PlacedColumn
-    from mahrem.spark._judge import CodedColumn
-    from mahrem.spark._plan import CutPlan
+    from mahrem.spark._glance import GlanceTaker, TableGlance
+    from mahrem.spark._judge import CodedColumn, Judge
+    from mahrem.spark._plan import CutPlan, plan_cuts
     from mahrem.spark._prepare import prepare_on_spark, refuse_on_spark
     from mahrem.spark._publish import class_figures
+    from mahrem.spark._strata import strata_of
+    from mahrem.spark._tally import PassCount, Piece, Survey
     from mahrem.spark._task import LabelledTable, Task
     from mahrem.spark._verify import ClusterVerdict, verify_on_spark
     from mahrem.spark._watch import count_jobs, watch_tasks
@@ -32,9 +35,15 @@ __all__ = [
     "ClusterVerdict",
     "CodedColumn",
     "CutPlan",
+    "GlanceTaker",
+    "Judge",
     "LabelledTable",
+    "PassCount",
+    "Piece",
     "PlacedColumn",
     "Spark",
+    "Survey",
+    "TableGlance",
     "Task",
     "audit_on_spark",
     "check_on_spark",
@@ -42,8 +51,10 @@ __all__ = [
     "count_jobs",
     "number_domains",
     "open_cluster",
+    "plan_cuts",
     "prepare_on_spark",
     "refuse_on_spark",
+    "strata_of",
     "verify_on_spark",
     "watch_tasks",
     "write_on_spark",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -10,20 +10,20 @@ from typing import Any, Self
 import numpy as np
 
 from mahrem import check
-from mahrem.errors import Infeasible, InvalidParameter
+from mahrem.errors import InvalidParameter
 from mahrem.partition import UtilityAware
-from mahrem.partition.judging import merge_patterns
 from mahrem.release.decisions import Policy
 from mahrem.spark._errors import translate_errors
-from mahrem.spark._judge import CodedColumn, Judge
+from mahrem.spark._judge import Judge
 from mahrem.spark._parts import finish_parts
 from mahrem.spark._plan import CutPlan, plan_cuts
 from mahrem.spark._points import PackedRows
 from mahrem.spark._session import address_of, is_connected, start, stop
 from mahrem.spark._source import refuse_absent
+from mahrem.spark._strata import strata_of
 from mahrem.spark._task import LabelledTable, Task
 from mahrem.table import is_spark_frame
-from mahrem.types import Floats, Integers
+from mahrem.types import Floats
 
 _LEAST_PART = 500_000  # rows that one worker finishes before a pass over the table would be done
 _LARGEST_PART = 160 << 20  # bytes, eight a cell, that one worker takes at a time
@@ -115,27 +115,7 @@ class Spark:
 
         ``shares`` of sensitive values are those of the table, unless it is only a part of another one.
         """
-        judge = Judge(task.promises)
-        sizes, triplets, bits = points.glance.sizes, points.glance.triplets, points.glance.patterns
-        judge = replace(judge, shares=shares or tuple(map(_shares, judge.columns, triplets)))
-        accepted = _accepts(judge, sizes, triplets, np.zeros(len(sizes), np.int64), np.zeros(1, np.int64))
-        if not len(sizes) or not accepted.all():
-            raise _infeasible(int(sizes.sum()), judge.minimum)
-        target = merge_patterns(
-            bits,
-            sizes.copy(),
-            lambda strata, which: _accepts(judge, sizes, triplets, strata, which),
-        )
-        alive = np.unique(target)
-        of_pattern = np.searchsorted(alive, target)
-        together = np.bincount(of_pattern, weights=sizes).astype(np.int64).tolist()
-        if len(alive) == 1:
-            return judge, together, {}
-        return (
-            judge,
-            together,
-            {pattern.tobytes(): int(root) for pattern, root in zip(bits, of_pattern, strict=True)},
-        )
+        return strata_of(points.glance, Judge(task.promises), shares)
 
     def plan(
         self, points: PackedRows, judge: Judge, sizes: list[int], roots: dict[bytes, int], columns: int
@@ -160,33 +140,6 @@ class Spark:
         if is_connected(self.session):
             return int(self.session.conf.get("spark.default.parallelism", "8"))
         return int(self.session.sparkContext.defaultParallelism)
-
-
-def _accepts(
-    judge: Judge, sizes: Integers, triplets: Sequence[Integers], strata: Integers, which: Integers
-) -> Any:
-    """Judge some strata from the counts of their patterns."""
-    together = np.bincount(strata, weights=sizes, minlength=int(which.max(initial=0)) + 1).astype(np.int64)
-    added = []
-    for coded, counted in zip(judge.columns, triplets, strict=True):
-        keys = strata[counted[:, 0]] * coded.size + counted[:, 1]
-        distinct, inverse = np.unique(keys, return_inverse=True)
-        times = np.bincount(inverse, weights=counted[:, 2]).astype(np.int64)
-        added.append(np.column_stack([*np.divmod(distinct, max(coded.size, 1)), times]))
-    return judge.accepts(together, added)[which]
-
-
-def _shares(coded: CodedColumn, triplets: Integers) -> Floats:
-    """Give the share of each value of a column in all rows."""
-    times = np.bincount(triplets[:, 1], weights=triplets[:, 2], minlength=coded.size)
-    shares: Floats = times / max(1.0, times.sum())
-    return shares
-
-
-def _infeasible(rows: int, minimum: int) -> Exception:
-    if rows < minimum:
-        return Infeasible(f"rows={rows} must be at least {minimum} for one class; ask for less", reached=rows)
-    return Infeasible(f"the table of rows={rows} does not keep the promise even as one class; ask for less")
 
 
 @contextmanager

@@ -12,7 +12,14 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.table._declaration import ColumnDeclaration, read_declarations, typed_declarations
-    from mahrem.table._formats import FORMATS, FileFormat, RecordFiles, refuse_too_large, written_formats
+    from mahrem.table._formats import (
+        FORMATS,
+        FileFormat,
+        RecordFiles,
+        SlicedFiles,
+        refuse_too_large,
+        written_formats,
+    )
     from mahrem.table._schema import EVERY, Column, Kind, Missing, Role
     from mahrem.table.cells import (
         Cells,
@@ -67,6 +74,7 @@ __all__ = [
     "Reading",
     "RecordFiles",
     "Role",
+    "SlicedFiles",
     "Source",
     "Suppressed",
     "Values",

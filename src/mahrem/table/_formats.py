@@ -66,6 +66,15 @@ class LabelledFiles(Protocol):
         ...
 
 
+@runtime_checkable
+class SlicedFiles(Protocol):
+    """Files that are read back with little memory."""
+
+    def read_slices(self, path: Path, columns: Sequence[str]) -> pl.LazyFrame:
+        """Read the cells of a published file, a slice at a time."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class FileFormat(Entry):
     """A format of files.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
@@ -106,7 +106,7 @@ def verify(
     claims: Claims,
     *,
     subjects: Codes | None = None,
-    suppressed: Mask | None = None,
+    suppressed: Mask | Literal[False] | None = None,
     population: pl.DataFrame | None = None,
     passes: int = 0,
 ) -> Verdict:
@@ -121,7 +121,8 @@ def verify(
         table: The published table; only the columns of the claims are read.
         claims: What to check.
         subjects: Person behind each row; every promise then counts people. Needs ``passes=0``.
-        suppressed: Rows meant to be suppressed; else those that show ``*`` in every column of the claims.
+        suppressed: Rows meant to be suppressed, False for none; else those that show ``*`` in every column of
+            the claims.
         population: Public table for delta-presence, raw values in the quasi-identifiers; needs
             ``passes=0``.
         passes: How often to read a table that does not fit into memory; 0 takes it into memory as it is.
@@ -147,7 +148,9 @@ def verify(
     if subjects is not None:
         asked = asked.with_columns(pl.Series(person, subjects))
     if suppressed is not None:
-        asked = asked.with_columns(pl.Series(meant, suppressed))
+        asked = asked.with_columns(
+            pl.lit(pl.Series(suppressed) if suppressed is not False else suppressed).alias(meant)
+        )
         hidden &= pl.col(meant)
     counted = asked.select(pl.len(), hidden.sum().alias("hidden"))
     rows, left_out = counted.collect(engine="streaming" if passes else "auto").row(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -106,8 +106,13 @@ def hierarchy_of(name: str, given: object) -> Hierarchy:
     raise InvalidParameter(f"hierarchy.{name} must be a file or a Hierarchy")
 
 
-def recoding_of(axis: Axis, policy: Policy, level: int | None) -> Recoding:
-    """Give how a column is written; with a level, as the nodes of that level."""
+def recoding_of(
+    axis: Axis, policy: Policy, level: int | None, *, heaps: Callable[[Axis], bool] = heaped
+) -> Recoding:
+    """Give how a column is written; with a level, as the nodes of that level.
+
+    ``heaps`` says whether values are heaped on lines of the grid, where the axis has not all of them.
+    """
     if axis.name in policy.suppress:
         from mahrem.recode import Whole
 
@@ -124,7 +129,7 @@ def recoding_of(axis: Axis, policy: Policy, level: int | None) -> Recoding:
     inner = _in_blocks(axis, policy)
     if inner is None:
         step = _step(axis, policy)  # one that was asked for has its lines at round numbers
-        shifted = policy.bounds == "grid" and step is None and heaped(_between(axis, ends))
+        shifted = policy.bounds == "grid" and step is None and heaps(_between(axis, ends))
         inner = default_recoding(axis, bounds=policy.bounds, step=step, shifted=shifted)
     if ends == (None, None):
         return inner

@@ -102,6 +102,7 @@ class ReleaseKeywords(TypedDict, total=False):
     seed: int | None
     engine: Literal["local", "spark"]
     master: str | None
+    memory: int | str | None
     delimiter: str | None
     encoding: str | None
     decimal: Literal[".", ","] | None

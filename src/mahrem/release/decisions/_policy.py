@@ -224,6 +224,9 @@ class Policy:
     seed: int | None = _method(read=whole, metavar="N", private=True, example=7)
     engine: str = _method("local", read=text, choices=lambda: ("local", "spark"), metavar="NAME")
     master: str | None = _method(read=text, metavar="URL", private=True, on_page=False, example="local[2]")
+    memory: int | None = _method(
+        read=readers.memory_size, metavar="SIZE", private=True, on_page=False, on_spark=False, example="2GB"
+    )  # bytes; not said: half of what is free
     delimiter: str | None = _reading(read=text, metavar="CHAR", example=";")
     encoding: str | None = _reading(read=text, metavar="NAME", example="cp1254")
     decimal: Literal[".", ","] | None = _reading(
@@ -443,10 +446,13 @@ class Policy:
 GivenPolicy = str | Path | Mapping[str, Any] | Policy | None  # a file, settings by name, or a policy itself
 
 
-def policy_from(policy: GivenPolicy, settings: Mapping[str, Any], *, whole: bool = False) -> Policy:
+def policy_from(
+    policy: GivenPolicy, settings: Mapping[str, Any], *, whole: bool = False, bounded: bool = False
+) -> Policy:
     """Put a policy and settings together; settings win.
 
-    With ``whole`` the private files a release was made with must be named again.
+    With ``whole`` the private files a release was made with must be named again. Only a verb that keeps a
+    bound on memory is ``bounded``: to others one is not said in vain.
     """
     beside = settings if whole else None
     given = read_policy(policy, beside=beside) if isinstance(policy, str | Path) else policy
@@ -454,7 +460,12 @@ def policy_from(policy: GivenPolicy, settings: Mapping[str, Any], *, whole: bool
         raise InvalidParameter(
             f"policy must be a file, settings by name or a Policy, not {type(given).__qualname__}"
         )
-    return Policy.of(settings, over=given)
+    read = Policy.of(settings, over=given)
+    if read.memory is not None and not bounded:
+        raise InvalidParameter(
+            f"memory={read.memory} is kept by anonymize and audit; others hold all rows: leave it out"
+        )
+    return read
 
 
 def read_policy(path: str | Path, *, beside: Mapping[str, Any] | None = None) -> dict[str, Any]:

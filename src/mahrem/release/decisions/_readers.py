@@ -12,10 +12,21 @@ from mahrem.contents import CONTENTS
 from mahrem.errors import InvalidParameter
 from mahrem.files import check_key
 from mahrem.models import model_settings, parse_sensitive
-from mahrem.readers import Reader, anything, by_column, by_name, columns, number, text, texts, wrong_type
+from mahrem.readers import (
+    Reader,
+    anything,
+    by_column,
+    by_name,
+    columns,
+    number,
+    text,
+    texts,
+    whole,
+    wrong_type,
+)
 from mahrem.settings import read_settings
 from mahrem.table import EVERY, Kind, Missing
-from mahrem.typed import names, values
+from mahrem.typed import names, size, values
 
 
 def _sensitive(name: str, value: object) -> Mapping[str, Mapping[str, object]]:
@@ -77,6 +88,13 @@ def _other_table(_: str, value: object) -> object:
     from mahrem.table import hold
 
     return hold(value)  # it may be looked at several times
+
+
+def _size(name: str, value: object) -> int:
+    """Read bytes, said as a number or as 512MB, 4GB."""
+    said: int = size(name, value) if isinstance(value, str) else whole(name, value)
+    check.at_least(1, **{name: said})
+    return said
 
 
 def _widths(name: str, value: object) -> tuple[float, ...]:
@@ -186,5 +204,6 @@ key_files = by_column(key_file)
 grid_steps = by_column(Reader(read=_step, takes="float | str"), types=values)
 options = by_name(anything, types=values)
 widths = Reader(read=_widths, takes="str | float | Sequence[float]")
+memory_size = Reader(read=_size, takes="int | str")
 other_table = Reader(read=_other_table, takes="Any")
 descriptions = Reader(read=_descriptions, takes="Sequence[Mapping[str, object]]")

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
         staged_release,
     )
     from mahrem.release.folders._own_claims import OwnClaims, read_own_claims
-    from mahrem.release.folders._people import remember_people, watch_people
+    from mahrem.release.folders._people import (
+        Fingerprints,
+        FingerprintTaker,
+        columns_naming_people,
+        keep_fingerprints,
+        remember_people,
+        watch_people,
+    )
     from mahrem.release.folders._record import (
         RememberedRelease,
         difference,
@@ -40,16 +47,20 @@ else:
 
 __all__ = [
     "DATA_FILES",
+    "FingerprintTaker",
+    "Fingerprints",
     "OwnClaims",
     "RememberedRelease",
     "Signature",
     "check_hashes",
     "check_signature",
+    "columns_naming_people",
     "difference",
     "earlier_seconds",
     "find_data",
     "is_release",
     "is_signed",
+    "keep_fingerprints",
     "make_signing_key",
     "mark_release",
     "named_folder",

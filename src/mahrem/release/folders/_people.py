@@ -7,13 +7,14 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from mahrem.errors import either
 from mahrem.files import private_key, state_folder, write_whole
@@ -58,18 +59,59 @@ def fingerprints(frame: pl.DataFrame, *, by_name: bool) -> Fingerprints:
         - Equal rows are one person; the order of rows and columns does not matter.
         - Without this user's key a fingerprint can be neither made nor traced back.
     """
-    from mahrem.arrays.sketching import RowSketch
+    taker = FingerprintTaker(frame.columns, by_name=by_name)
+    taker.add(frame)
+    return taker.prints()
 
-    key = private_key()
-    names = sorted(frame.columns)
-    tag = hmac.new(key, _SEPARATOR.join(["people", *names]).encode(), hashlib.sha256).hexdigest()[:16]
-    texts = [pl.col(name).cast(pl.String).fill_null("\x00") for name in names]
-    joined = pl.concat_str(texts, separator=_SEPARATOR)
-    rows = (part.select(joined).to_series() for part in text_where_needed(frame).iter_slices(_ROWS))
-    parts = [RowSketch.of(texts, b"people" + key, kept=_ROWS) for texts in rows]
-    hashes = np.concatenate([np.empty(0, np.uint64), *(part.hashes for part in parts)])
-    distinct = pl.Series(hashes).unique().sort().to_numpy()  # NumPy's own way takes thirty times longer
-    return Fingerprints(tag, by_name, RowSketch(len(distinct), distinct[:KEPT]))
+
+class FingerprintTaker:
+    """Makes the fingerprints of a table that comes in parts.
+
+    Args:
+        names: Columns that tell people apart.
+        by_name: They name people.
+        most: Hashes that are held at most; of more people the number is an estimate. None holds all.
+    """
+
+    def __init__(self, names: Sequence[str], *, by_name: bool, most: int | None = None) -> None:
+        self._key, self._names = private_key(), sorted(names)
+        self._by_name, self._most = by_name, most
+        self._parts: list[NDArray[np.uint64]] = []
+        self._whole = True
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Take in some rows."""
+        from mahrem.arrays.sketching import RowSketch
+
+        texts = [pl.col(name).cast(pl.String).fill_null("\x00") for name in self._names]
+        joined = pl.concat_str(texts, separator=_SEPARATOR)
+        rows = (part.select(joined).to_series() for part in text_where_needed(frame).iter_slices(_ROWS))
+        parts = [RowSketch.of(texts, b"people" + self._key, kept=_ROWS).hashes for texts in rows]
+        if not self._whole:
+            parts = [part[part < self._parts[0][-1]] for part in parts]
+        self._parts += parts
+        if self._most is not None and sum(map(len, self._parts)) > 2 * self._most:
+            self._add_up()
+
+    def _add_up(self) -> NDArray[np.uint64]:
+        """Give the different hashes so far, the smallest first and no more than are to be held."""
+        hashes = np.concatenate([np.empty(0, np.uint64), *self._parts])
+        distinct = pl.Series(hashes).unique().sort().to_numpy()  # NumPy's own way takes thirty times longer
+        if self._most is not None and len(distinct) > self._most:
+            distinct, self._whole = distinct[: self._most].copy(), False
+        self._parts = [distinct]
+        return distinct
+
+    def prints(self) -> Fingerprints:
+        """Give the fingerprints of all rows."""
+        from mahrem.arrays.sketching import RowSketch
+
+        tag = hmac.new(self._key, _SEPARATOR.join(["people", *self._names]).encode(), hashlib.sha256)
+        hashes = self._add_up()
+        people = len(hashes)
+        if not self._whole:  # the smallest of many hashes tell how many there are
+            people = round((people - 1) * 2.0**64 / float(hashes[-1]))
+        return Fingerprints(tag.hexdigest()[:16], self._by_name, RowSketch(people, hashes[:KEPT]))
 
 
 def _warn_of_overlap(prints: Fingerprints, release: Path) -> int:
@@ -136,8 +178,13 @@ def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
     Guarantees:
         - What is kept is readable by this user alone and holds keyed hashes, never a value.
     """
+    return keep_fingerprints(lambda: fingerprints(frame, by_name=by_name), release)
+
+
+def keep_fingerprints(taken: Callable[[], Fingerprints], release: Path) -> int:
+    """Compare fingerprints with those of earlier releases, and keep them; as :func:`watch_people`."""
     try:
-        prints = fingerprints(frame, by_name=by_name)
+        prints = taken()
         common = _warn_of_overlap(prints, release)
         _remember(prints, release)
         forget_mark(release)

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import polars as pl
 
-from mahrem.table.reading import Reading, Source, open_polars
+from mahrem.table.reading import ParquetSlices, Reading, Source, open_polars, scan_slices
 
 
 class ParquetFiles:
@@ -19,7 +19,7 @@ class ParquetFiles:
         """Open a file, or all files of a folder as one table."""
         files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
         kind = "Parquet folder" if path.is_dir() else "Parquet file"
-        return open_polars(path, reading, kind, lambda: pl.scan_parquet(files, glob=False), slices=files)
+        return open_polars(path, reading, kind, lambda: pl.scan_parquet(files, glob=False), files=files)
 
     def write(self, frame: pl.DataFrame, stream: BinaryIO, folder: Path) -> None:  # noqa: ARG002 - nothing waits
         """Write a table."""
@@ -42,6 +42,11 @@ class ParquetFiles:
         """Read header and cells."""
         published = pl.scan_parquet(path, glob=False)
         return published.collect_schema().names(), published
+
+    def read_slices(self, path: Path, columns: Sequence[str]) -> pl.LazyFrame:
+        """Read cells as :meth:`read_back` does, a slice at a time where kinds allow it."""
+        sliced = scan_slices(ParquetSlices([path]), columns)
+        return pl.scan_parquet(path, glob=False) if sliced is None else sliced
 
 
 PARQUET = ParquetFiles()

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidParameter
-from mahrem.table.reading import Reading, Source, open_csv
+from mahrem.table.reading import Reading, Source, TextSlices, open_csv, scan_slices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,6 +84,14 @@ class TextFiles:
         if len(columns) == 1:  # where missing ones are quoted, too
             cells = cells.select(pl.when(pl.all() != "").then(pl.all()))
         return names, cells
+
+    def read_slices(self, path: Path, columns: Sequence[str]) -> pl.LazyFrame:
+        """Read cells as :meth:`read_back` does, a block at a time."""
+        with path.open("rb") as file:
+            begin = len(file.readline())  # names hold no line ends
+        cells = scan_slices(TextSlices(path, begin, tuple(columns), self.separator, ord("\n")), columns)
+        assert cells is not None  # noqa: S101 - text has a simple kind
+        return cells
 
 
 CSV, TSV = TextFiles(","), TextFiles("\t")

@@ -24,21 +24,26 @@ if TYPE_CHECKING:
     )
     from mahrem.table.reading._header import Header, find_header, given_names, header_score, refuse_headerless
     from mahrem.table.reading._reading import CONTROL, NESTED, Reading, Source, name_columns, number_tokens
-    from mahrem.table.reading._slices import scan_sparingly
+    from mahrem.table.reading._slices import ParquetSlices, Slices, TextSlices, scan_slices, scan_sparingly
     from mahrem.table.reading._source import is_duckdb, is_postgresql, open_source
-    from mahrem.table.reading._spelling import Spelling, plain_texts
+    from mahrem.table.reading._spelling import LOOKED_AT, PlainTexts, Spelling, may_be_respelled, plain_texts
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "CONTROL",
+    "LOOKED_AT",
     "NESTED",
     "Database",
     "Header",
+    "ParquetSlices",
+    "PlainTexts",
     "PolarsSource",
     "Reading",
+    "Slices",
     "Source",
     "Spelling",
+    "TextSlices",
     "as_polars",
     "asking",
     "connection_reason",
@@ -49,6 +54,7 @@ __all__ = [
     "is_duckdb",
     "is_postgresql",
     "is_spark_frame",
+    "may_be_respelled",
     "name_columns",
     "number_tokens",
     "open_csv",
@@ -60,5 +66,6 @@ __all__ = [
     "quoted",
     "read_alone",
     "refuse_headerless",
+    "scan_slices",
     "scan_sparingly",
 ]

@@ -16,6 +16,7 @@ from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table.reading._frames import PolarsSource
 from mahrem.table.reading._header import Header, find_header, given_names, header_score, refuse_headerless
 from mahrem.table.reading._reading import CONTROL, Reading, Source, name_columns
+from mahrem.table.reading._slices import TextSlices
 from mahrem.table.reading._structure import (
     NEWLINE,
     QUOTE,
@@ -134,7 +135,15 @@ def _opened(path: Path, place: Path | bytes, encoding: str, reading: Reading) ->
     if reading.by_cell:
         reading = replace(reading, delimiter=delimiter, encoding=encoding)
     source = PolarsSource(
-        lazy, label=label, reading=reading, columns=names, rows=structure.records - blanks.size, textual=True
+        lazy,
+        label=label,
+        reading=reading,
+        columns=names,
+        rows=structure.records - blanks.size,
+        textual=True,
+        slices=None
+        if isinstance(place, bytes) or reading.by_cell
+        else TextSlices(place, after, names, delimiter, newline, blanks.astype(np.int64)),
     )
     if found.titles:
         source.notes = (Note("warning.title_rows"),)

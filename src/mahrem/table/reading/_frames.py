@@ -19,11 +19,13 @@ from mahrem.table.reading._reading import ColumnSource, Reading, Source, arrange
 from mahrem.table.reading._spelling import LOOKED_AT, may_be_respelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
 
+    from mahrem.table.reading._slices import Slices
+    from mahrem.table.reading._spelling import PlainTexts
     from mahrem.types import Mask
 
 WIDEST = 38  # digits of a decimal that polars reads
@@ -157,7 +159,7 @@ class PolarsSource(ColumnSource):
         columns: What its columns are called.
         rows: How many there are, if that is known.
         textual: Whether every value came as text.
-        slices: Parquet files that can be read slice by slice instead.
+        slices: The same, slice by slice.
     """
 
     def __init__(
@@ -169,7 +171,7 @@ class PolarsSource(ColumnSource):
         columns: Sequence[str],
         rows: int | None = None,
         textual: bool = False,
-        slices: Sequence[Path] | None = None,
+        slices: Slices | None = None,
     ) -> None:
         super().__init__(label, reading, columns)
         self.textual = textual
@@ -216,7 +218,45 @@ class PolarsSource(ColumnSource):
         lazy = None if self._slices is None else scan_slices(self._slices, names)
         if lazy is None:
             return None
-        return PolarsSource(lazy, label=self.label, reading=self.reading, columns=names)
+        sliced = PolarsSource(
+            lazy, label=self.label, reading=self.reading, columns=names, textual=self.textual
+        )
+        sliced._plain = self._plain
+        return sliced
+
+    def batches(self, names: Sequence[str], rows: int, *, untouched: bool = False) -> Iterator[pl.DataFrame]:
+        """Read columns some rows at a time, in their order.
+
+        Args:
+            names: What to read.
+            rows: So many at least, but for the last batch.
+            untouched: As :meth:`rebuild` leaves them, tokens for missing values included; else as
+                :meth:`take` gives them.
+
+        Raises:
+            InvalidParameter: If the source cannot be read so; ``in_batches`` says whether it can.
+        """
+        if self._slices is None:
+            raise InvalidParameter(f"the source is a {self.label}, which cannot be read in parts")
+        waiting: list[pl.DataFrame] = []
+        for part in self._slices.read(names):
+            waiting.append(part)
+            if sum(held.height for held in waiting) >= rows:
+                yield self._as_asked(pl.concat(waiting), untouched=untouched)
+                waiting = []
+        if waiting:
+            yield self._as_asked(pl.concat(waiting), untouched=untouched)
+
+    def _as_asked(self, frame: pl.DataFrame, *, untouched: bool) -> pl.DataFrame:
+        return self.plainly(frame if untouched else self.with_nulls(frame))
+
+    def in_batches(self) -> bool:
+        """Say whether :meth:`batches` can read it: a plain file whose columns have simple kinds."""
+        return self._slices is not None and self._slices.schema(self.columns) is not None
+
+    def spelled_as(self, plain: Mapping[str, PlainTexts | None]) -> None:
+        """Take it from somebody who looked at all cells how columns of text are to be read."""
+        self._plain |= plain
 
     @property
     def rows(self) -> int:
@@ -364,20 +404,23 @@ def open_polars(
     kind: str,
     scan: Callable[[], pl.LazyFrame],
     *,
-    slices: Sequence[Path] | None = None,
+    files: Sequence[Path] | None = None,
 ) -> Source:
-    """Open a file that polars reads with its kinds; ``slices`` are Parquet files to read slice by slice."""
+    """Open a file that polars reads with its kinds; ``files`` are Parquet files to read slice by slice."""
     label = f"{kind} {path.name!r}"
     try:
         lazy = scan()
         schema = lazy.collect_schema()
         if any(isinstance(known, pl.Decimal) and known.precision > WIDEST for known in schema.values()):
-            return _open_wide(slices or [path], label, reading, "feather" if slices is None else "parquet")
+            return _open_wide(files or [path], label, reading, "feather" if files is None else "parquet")
         rows = int(lazy.select(pl.len()).collect().item())
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InvalidInput(
             f"{label} is broken or of another kind ({type(error).__name__}); is its ending right?"
         ) from None
+    from mahrem.table.reading._slices import ParquetSlices
+
+    slices = None if files is None else ParquetSlices(files)
     return PolarsSource(lazy, label=label, reading=reading, columns=schema.names(), rows=rows, slices=slices)
 
 

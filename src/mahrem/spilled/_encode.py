@@ -1,0 +1,231 @@
+"""The first pass over the cells: what they give away, and numbers on disk that the cuts depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from mahrem.contents import TableSketch, merge_sketches, sketch_table
+from mahrem.drafts import coarse_axis, coded_ends
+from mahrem.errors import InvalidParameter
+from mahrem.recode import HeapCount, Recoding, count_heaps
+from mahrem.release.decisions import Policy, column_of, hierarchies_of, recoding_of
+from mahrem.spark import CodedColumn, Piece
+from mahrem.spilled._dictionary import ValueNumbers, looked_up
+from mahrem.spilled._rows import RowStore
+from mahrem.table import (
+    Axis,
+    Column,
+    Domain,
+    Kind,
+    Leaves,
+    Moments,
+    Numbers,
+    Role,
+    Words,
+    encode_quasi,
+    encode_sensitive,
+)
+from mahrem.types import Codes, Floats, Matrix, Positions
+
+
+@dataclass(frozen=True)
+class SpilledAxis:
+    """A quasi-identifier whose numbers lie on disk."""
+
+    name: str
+    domain: Domain = field(repr=False)
+    places: Positions | None = field(repr=False)  # of each number on disk; None: the numbers are places
+
+    def axis(self, stored: Floats) -> Axis:
+        """Give some rows on their axis."""
+        positions = stored if self.places is None else looked_up(self.places, stored)
+        return Axis(self.name, positions, self.domain)
+
+
+@dataclass(frozen=True)
+class SpilledTable:
+    """A table as the cuts see it, on disk."""
+
+    store: RowStore
+    columns: Mapping[str, Column]  # quasi-identifiers and sensitive columns
+    axes: tuple[SpilledAxis, ...]
+    coded: tuple[CodedColumn, ...]
+    codes: tuple[Codes, ...] = field(repr=False)  # of each number on disk, by sensitive column
+    recodings: tuple[Recoding, ...] = ()  # one for each quasi-identifier, once all rows are known
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.store.rows
+
+    def piece(self, stored: Matrix[Floats]) -> Piece:
+        """Give points, and the codes of every sensitive column."""
+        points = np.empty((len(stored), len(self.axes)))
+        for place, axis in enumerate(self.axes):
+            points[:, place] = axis.axis(stored[:, place]).scaled()
+        codes = [
+            looked_up(codes, stored[:, len(self.axes) + place]).astype(np.int64)
+            for place, codes in enumerate(self.codes)
+        ]
+        return points, codes
+
+    def pieces(self, rows: int) -> Iterator[Piece]:
+        """Read all rows, so many at a time."""
+        return map(self.piece, self.store.batches(rows))
+
+
+class _PlacedNumbers:
+    """A column of numbers or moments, laid on its axis batch by batch."""
+
+    def __init__(self, column: Column, policy: Policy) -> None:
+        self.column, self._policy = column, policy
+        self.domain: Numbers | Moments | None = None
+        self._none: Domain = Numbers(0.0, 0.0, whole=True)  # of a column without a value
+
+    def number(self, cells: pl.Series) -> Positions:
+        """Give the place of every cell; NaN is missing."""
+        axis = coded_ends(encode_quasi(cells, self.column, decimal=self._policy.decimal), self._policy)
+        self._none = axis.domain
+        if isinstance(axis.domain, Numbers | Moments) and not np.isnan(axis.positions).all():
+            self.domain = axis.domain if self.domain is None else _wider(self.domain, axis.domain)
+        return axis.positions
+
+    def spilled(self, policy: Policy) -> tuple[Column, Domain, None]:
+        """Give what the column is, and where its numbers lie."""
+        domain = self.domain or self._none
+        coarse_axis(Axis(self.column.name, np.zeros(0), domain), policy)  # refuses what does not fit
+        return self.column, domain, None
+
+
+class _PlacedValues:
+    """A quasi-identifier of which every different value is known in the end."""
+
+    def __init__(self, name: str, most: int) -> None:
+        self.values = ValueNumbers(name, most)
+        self.number = self.values.number
+
+    def spilled(self, policy: Policy) -> tuple[Column, Domain, Positions]:
+        """Decide what the column is by all of its values, and where each lies."""
+        column, read = column_of(policy, self.values.values, Role.QUASI, hierarchies_of(policy))
+        axis = encode_quasi(read, column, decimal=policy.decimal)
+        axis = coarse_axis(coded_ends(axis, policy), policy)
+        return column, axis.domain, axis.positions
+
+
+def _wider(one: Numbers | Moments, other: Numbers | Moments) -> Numbers | Moments:
+    """Give the domain of two parts of a column."""
+    wider = replace(other, low=min(one.low, other.low), high=max(one.high, other.high))
+    if isinstance(one, Numbers) and isinstance(wider, Numbers):
+        return replace(wider, whole=one.whole and wider.whole)
+    return wider
+
+
+def encode_table(
+    batches: Iterator[pl.DataFrame],
+    policy: Policy,
+    store: RowStore,
+    *,
+    published: Sequence[str],
+    numbers: frozenset[str],
+    most: int,
+    also: Callable[[pl.DataFrame], object] = lambda _: None,
+) -> tuple[SpilledTable, TableSketch]:
+    """Look at every cell once, and write the numbers that cuts depend on.
+
+    Args:
+        batches: All rows, in their order.
+        policy: Roles, kinds and cells.
+        store: Where numbers go; one for each quasi-identifier, then one for each sensitive column.
+        published: Columns that are published.
+        numbers: Columns of text that hold nothing but plain numbers.
+        most: Different values of a column that are held.
+        also: Called with every batch.
+
+    Guarantees:
+        - Kinds, domains, places and codes are those of the whole table in memory.
+    """
+    quasi: dict[str, _PlacedNumbers | _PlacedValues] = {}
+    sensitive = {name: ValueNumbers(name, most) for name in policy.sensitive}
+    sketch = None
+    for batch in batches:
+        if not quasi:
+            quasi = {name: _placed(batch[name], policy, numbers, most) for name in policy.quasi}
+        seen = sketch_table(batch.select(published))
+        sketch = seen if sketch is None else merge_sketches([sketch, seen])
+        coded = [*quasi.items(), *sensitive.items()]
+        store.append(np.column_stack([known.number(batch[name]) for name, known in coded]))
+        also(batch)
+    if sketch is None:
+        raise InvalidParameter("the table has no rows to publish")
+    columns, axes = _axes(quasi, policy)
+    coded_columns, codes = [], []
+    for name, values in sensitive.items():
+        column, read = column_of(policy, values.values, Role.SENSITIVE, hierarchies_of(policy))
+        found = encode_sensitive(read, column, decimal=policy.decimal)
+        columns[name] = column
+        codes.append(found.codes)
+        coded_columns.append(
+            CodedColumn(name, name, found.size, found.ancestors, missing=found.missing, joined=found.joined)
+        )
+    table = SpilledTable(store, columns, tuple(axes), tuple(coded_columns), tuple(codes))
+    return table, sketch
+
+
+def _axes(
+    quasi: Mapping[str, _PlacedNumbers | _PlacedValues], policy: Policy
+) -> tuple[dict[str, Column], list[SpilledAxis]]:
+    """Decide what quasi-identifiers are, now that all of their values are known."""
+    columns: dict[str, Column] = {}
+    axes = []
+    for name, placed in quasi.items():
+        columns[name], domain, places = placed.spilled(policy)
+        axes.append(SpilledAxis(name, domain, places))
+    return columns, axes
+
+
+def _placed(
+    cells: pl.Series, policy: Policy, numbers: frozenset[str], most: int
+) -> _PlacedNumbers | _PlacedValues:
+    """Lay numbers and moments on their axis at once; of all else every value must be known first."""
+    name, kind = cells.name, policy.kind.get(cells.name)
+    if name not in policy.order and name not in policy.hierarchy:
+        numeric = cells.dtype.is_numeric() or name in numbers
+        if numeric and kind in (None, Kind.NUMERIC):
+            return _PlacedNumbers(Column(name=name, role=Role.QUASI, kind=Kind.NUMERIC), policy)
+        if cells.dtype in (pl.Date, pl.Datetime) and kind in (None, Kind.DATE):
+            return _PlacedNumbers(Column(name=name, role=Role.QUASI, kind=Kind.DATE), policy)
+    return _PlacedValues(name, most)
+
+
+def with_recodings(table: SpilledTable, policy: Policy, rows: int) -> SpilledTable:
+    """Choose how columns are written; where values are heaped is counted over all rows."""
+    recodings = []
+    for axis, counted in zip(table.axes, _heaps(table, policy, rows), strict=True):
+        known = Axis(axis.name, np.zeros(0), axis.domain)
+        recodings.append(recoding_of(known, policy, None, heaps=partial(_as_counted, counted)))
+    return replace(table, recodings=tuple(recodings))
+
+
+def _as_counted(counted: HeapCount, axis: Axis) -> bool:
+    return counted.heaped(axis.domain)
+
+
+def _heaps(table: SpilledTable, policy: Policy, rows: int) -> list[HeapCount]:
+    counts = [HeapCount() for _ in table.axes]
+    ranged = [place for place, axis in enumerate(table.axes) if not isinstance(axis.domain, Words | Leaves)]
+    if policy.bounds != "grid" or not ranged:
+        return counts
+    for stored in table.store.batches(rows):
+        for place in ranged:
+            axis = table.axes[place].axis(stored[:, place])
+            ends = [end for said in (policy.bottom, policy.top) if (end := said.get(axis.name)) is not None]
+            if ends:  # many may lie on a declared end
+                positions = np.where(np.isin(axis.positions, ends), np.nan, axis.positions)
+                axis = replace(axis, positions=positions)
+            counts[place] = counts[place] + count_heaps(axis)
+    return counts
