@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import os
 import shutil
 import sys
 import tempfile
@@ -52,6 +53,8 @@ def tried(number: tuple[int, int, float, str]) -> tuple[str, str, str | None]:
         return twins.how, what, apart
     html = random.random() < pages
     folder = Path(tempfile.mkdtemp())
+    # Every release reads what earlier ones of such columns left: thousands of pairs would slow down.
+    os.environ["MAHREM_STATE"] = str(folder / "state")
     try:
         first, second = folder / "first", folder / "second"
         refused = [

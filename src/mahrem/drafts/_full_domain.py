@@ -28,7 +28,7 @@ def with_levels(prepared: Prepared) -> Prepared:
     from mahrem.table.columns import with_default_hierarchy
 
     axes = prepared.axes if prepared.automatic is None else prepared.automatic.climbed(prepared.axes)
-    return replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, axes)))
+    return replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, axes, rows=prepared.rows)))
 
 
 def objective_options(prepared: Prepared, policy: Policy, options: Mapping[str, Any]) -> dict[str, Any]:
