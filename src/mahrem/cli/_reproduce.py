@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, Row, VerbSettings, speaks
+from mahrem.cli._options import JSON, QUIET, Option, VerbSettings, speaks
 from mahrem.cli._print import print_json, print_table, stages
 
 if TYPE_CHECKING:
     from mahrem.experiments import Row
 
 
-_RUN: Sequence[Row] = (
-    ("tables", list[str] | None, "--table", "T", "One table; repeatable. Default: all."),
-    (
+_RUN = (
+    Option("tables", list[str] | None, "--table", "T", "One table; repeatable. Default: all."),
+    Option(
         "only",
         list[str] | None,
         "--only",
         "NAME",
         "One method of a long experiment; repeatable. Default all.",
     ),
-    ("seconds", float | None, "--seconds", "N", "One run there at most; default 3600."),
-    ("folder", Path | None, "--resume", "DIR", "Folder of finished runs; they are not run again."),
+    Option("seconds", float | None, "--seconds", "N", "One run there at most; default 3600."),
+    Option("folder", Path | None, "--resume", "DIR", "Folder of finished runs; they are not run again."),
 )
 
 

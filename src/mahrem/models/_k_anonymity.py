@@ -71,6 +71,7 @@ class KAnonymity(_LeastSize):
     """
 
     name: ClassVar[str] = "k-anonymity"
+    growing: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
