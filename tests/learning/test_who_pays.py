@@ -80,7 +80,9 @@ def test_a_search_of_scikit_learn_pays_for_every_fit() -> None:
 
 def test_a_stored_ledger_is_the_one_that_lies_there(tmp_path: Path) -> None:
     pl.DataFrame({"age": [1, 2]}).write_csv(tmp_path / "t.csv")
-    lies = Ledger.create(tmp_path / "L", tmp_path / "t.csv", epsilon=1, columns={"age": {"lower": 0, "upper": 9}})
+    lies = Ledger.create(
+        tmp_path / "L", tmp_path / "t.csv", epsilon=1, columns={"age": {"lower": 0, "upper": 9}}
+    )
     again = pickle.loads(pickle.dumps(lies))  # noqa: S301 - our own
     assert again.path == lies.path
     with pytest.raises(TypeError, match="in memory"):
