@@ -122,7 +122,7 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
             plan=plan,
             tree=tree,
             potentials=tuple(fit_tree(tree, known, total)),
-            counted={one.columns: one.deviation for one in measured},
+            counted={one.columns: plan.clique.scale for one in measured if plan.clique is not None},
         )
         if not plan.rounds:
             return fitted
