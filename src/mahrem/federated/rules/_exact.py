@@ -179,7 +179,7 @@ class _Faults:
         found: list[str | None] = [None] * len(numbers)
         faults = [self._beyond(numbers)]
         if numbers.dtype.kind == "i":  # narrow numbers without a sign can be neither
-            most: Mask = (numbers[:, : self.classes] > LARGEST_COUNT).any(axis=1)
+            most: Mask = np.asarray((numbers[:, : self.classes] > LARGEST_COUNT).any(axis=1))
             below: Mask = np.asarray(numbers.min(axis=1, initial=0) < 0)
             faults += [(most, "more rows than there are people"), (below, "a count is below 0")]
         for wrong, why in faults:  # the last that is wrong is told
