@@ -315,8 +315,9 @@ def test_rounds_end_when_rows_that_clients_keep_back_say_so(sums: str) -> None:
         rows, labels = silo._kept_back
         seed = client_seed(plan.seed, 0, f"{name}/kept")
         assert len(labels) == max(1, int(0.3 * PARTS[name].height)), seed
-        right += int((result.model.scores_of_rows(rows).argmax(axis=1) == labels).sum())
-        total += len(labels)
+        hits = int((result.model.scores_of_rows(rows).argmax(axis=1) == labels).sum())
+        right += hits - hits % 5  # told in groups of people
+        total += len(labels) - len(labels) % 5
     assert right / total == pytest.approx(max(validated))
 
 

@@ -179,9 +179,9 @@ class _Faults:
         found: list[str | None] = [None] * len(numbers)
         faults = [self._beyond(numbers)]
         if numbers.dtype.kind == "i":  # narrow numbers without a sign can be neither
-            most = (numbers[:, : self.classes] > LARGEST_COUNT).any(axis=1)
-            faults.append((most, "more rows than there are people"))
-            faults.append((numbers.min(axis=1, initial=0) < 0, "a count is below 0"))
+            most: Mask = np.asarray((numbers[:, : self.classes] > LARGEST_COUNT).any(axis=1))
+            below: Mask = np.asarray(numbers.min(axis=1, initial=0) < 0)
+            faults += [(most, "more rows than there are people"), (below, "a count is below 0")]
         for wrong, why in faults:  # the last that is wrong is told
             for client in np.flatnonzero(wrong).tolist():
                 found[client] = why
@@ -302,15 +302,11 @@ def _candidates(run: _Run) -> ItemMatrix:
 def _named_together(run: _Run, sent: Mapping[str, Any]) -> ItemMatrix:
     """Read what clients of one process named in one answer, single cells."""
     try:
-        named, has = (np.asarray(sent[name], np.bool_) for name in ("named", "has"))
+        named, has = (np.atleast_2d(sent[name]).max(axis=1, initial=0).tolist() for name in ("named", "has"))
         places, cells, names = sent["places"].tolist(), map(str, sent["cells"]), map(str, sent["classes"])
         check_sets(np.arange(len(named))[:, None], sent["places"].astype(np.int64), len(run.columns), 1)
-        pairs = [
-            pair
-            for pair, there in zip(zip(places, cells, strict=True), named.any(axis=1), strict=True)
-            if there
-        ]
-        classes = [name for name, there in zip(names, has.any(axis=1), strict=True) if there]
+        pairs = [(place, cell) for place, cell, there in zip(places, cells, named, strict=True) if there]
+        classes = [name for name, there in zip(names, has, strict=True) if there]
         least = max(run.settings.least_count, int(sent["least"]))
     except (KeyError, ValueError, TypeError, AttributeError):
         raise InvalidInput("frequent sets that cannot be read") from None

@@ -144,8 +144,8 @@ def without_few(rules: RuleList, least: int) -> RuleList:
         counts = tuple(count - count % least for count in rule.counts)
         hits = counts[rules.classes.index(rule.right)]
         if hits:
-            figures = {"support": hits / rows, "confidence": hits / sum(counts)}
-            kept.append(replace(rule, **figures, counts=counts))
+            support, confidence = hits / rows, hits / sum(counts)
+            kept.append(replace(rule, support=support, confidence=confidence, counts=counts))
     return replace(rules, rules=tuple(kept), rows=rows, rest=None)
 
 
