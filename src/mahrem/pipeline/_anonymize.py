@@ -219,10 +219,10 @@ def _bound(opened: Source, policy: Policy, destination: Destination) -> MemoryBo
 
     What was asked for is kept or refused; by default, what cannot be done from disk is done in memory.
     """
-    from mahrem.spilled import needed_in_memory, usual_bound
-
     if policy.memory is None and not (isinstance(opened, PolarsSource) and opened.in_batches()):
         return None
+    from mahrem.spilled import needed_in_memory, usual_bound
+
     columns = len(opened.columns)
     needed, most = needed_in_memory(opened.rows, columns), policy.memory or usual_bound()
     if needed <= most:
