@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.arrays import sketching
-from mahrem.partition import Admits, ColumnCosts, Mosaic, Partition, Partitioner, Repaired
+from mahrem.partition import Admits, ColumnCosts, Mondrian, Mosaic, Partition, Partitioner, Repaired
 from mahrem.recode import Recoding, render
 from mahrem.release.decisions import CellPricing
 from mahrem.spark._frame import CLASS, PlacedColumn
@@ -104,7 +104,7 @@ def priced(method: Partitioner, cells: tuple[ColumnCosts, ...]) -> Partitioner:
     """Tell a method that lowers what cells cost, how much that is; others stay as they are."""
     if isinstance(method, Repaired):
         return replace(method, method=priced(method.method, cells), cells=cells)
-    return replace(method, cells=cells) if isinstance(method, Mosaic) else method
+    return replace(method, cells=cells) if isinstance(method, Mosaic | Mondrian) else method
 
 
 def _ties(table: Any, begin: int) -> list[Any]:

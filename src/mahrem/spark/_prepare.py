@@ -151,6 +151,8 @@ def refuse_on_spark(policy: Policy) -> None:
             f"method={policy.method!r} needs the whole table in one place: engine='local' does it; on Spark "
             f"choose one of {', '.join(name for name, method in METHODS.items() if method.on_spark)}"
         )
+    if policy.method == "u-mondrian" and policy.options.get("cut") == "cells":
+        raise InvalidParameter("option cut='cells' of u-mondrian: engine='spark' does it for mondrian")
     if policy.cells != "text":
         raise InvalidParameter(
             f"cells={policy.cells!r}: engine='spark' writes text; engine='local' the others"
