@@ -289,7 +289,7 @@ def _priced_as_once(axis: Axis, costs: ColumnCosts, policy: Policy) -> ColumnCos
         return costs
     known = replace(axis, positions=np.array([axis.domain.low, axis.domain.high]))
     cells = recoding_of(axis, policy, None)(known, np.arange(2), 2)
-    assert cells.low is not None and cells.high is not None  # noqa: S101, PT018 - numbers and dates have ends
+    assert cells.low is not None and cells.high is not None  # noqa: PT018 - numbers and dates have ends
     low, high = (end.to_physical().cast(float).to_numpy() for end in (cells.low, cells.high))
     wider = (high[1] - low[0]) / (axis.domain.high - axis.domain.low)  # of what is shown, in spans
     return replace(costs, low=costs.low * wider, high=costs.high * wider)
