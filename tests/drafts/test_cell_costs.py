@@ -10,11 +10,10 @@ import polars as pl
 import pytest
 
 import mahrem as mh
-from mahrem.drafts._cell_costs import cell_costs
 from mahrem.drafts._method import admission, partition_rows
 from mahrem.drafts._prepare import prepare
 from mahrem.partition.mosaic._repaired import Bench
-from mahrem.release.decisions import policy_from
+from mahrem.release.decisions import cell_costs, policy_from
 
 ROWS = 240
 RNG = np.random.default_rng(5)
@@ -61,7 +60,7 @@ def optimised(table: pl.DataFrame, settings: dict[str, Any]) -> float:
     prepared = prepare(table, policy)
     judge = admission(prepared)
     found = partition_rows(prepared, policy, "mosaic", {}, judge)
-    bench = Bench(prepared.points(), judge, cell_costs(prepared, policy))
+    bench = Bench(prepared.points(), judge, cell_costs(prepared.axes, policy))
     weights = sum(policy.weights.get(name, 1.0) for name in policy.quasi)
     return bench.total(found.labels, found.classes) / table.height / weights
 

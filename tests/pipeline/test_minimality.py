@@ -59,6 +59,8 @@ def test_the_whole_table_may_be_the_first_step_that_holds() -> None:
         3,
         3,
     )  # the finer step failed: seven people cannot hide why
+    (company,) = (f for f in release.report["red_team"]["findings"] if f["attack"] == "company")
+    assert company["details"] == {"column": "s"}  # who stands with whom is looked at as well
 
 
 def test_without_being_asked_it_may_cost_five_percent() -> None:

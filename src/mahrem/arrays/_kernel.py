@@ -27,7 +27,7 @@ from typing import Any, TypeVar, cast
 
 from mahrem.errors import InvalidParameter, MissingExtra
 
-__all__ = ["MARKED", "fingerprint", "inner", "inner_with", "kernel", "kernels_in_use"]
+__all__ = ["MARKED", "fingerprint", "inner", "inner_with", "kernel", "kernels_in_use", "lean"]
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -57,6 +57,11 @@ def kernel(function: Kernel) -> Kernel:
 def inner(function: Kernel) -> Kernel:
     """Mark a function that only kernels call; where they are built it stays plain Python, for tests alone."""
     return inner_with()(function)
+
+
+def lean(function: Kernel) -> Kernel:
+    """Mark an :func:`inner` function that makes no array: references to those it is given are not counted."""
+    return inner_with(_nrt=False)(function)
 
 
 def inner_with(**options: Any) -> Callable[[Kernel], Kernel]:

@@ -109,13 +109,13 @@ def partitioner_of(prepared: Prepared, policy: Policy, name: str, options: Mappi
         method = method_of(policy, name, domains, options=options, suppression_limit=limit)
         return _locally(method) if policy.local else method
     # With jitter columns get random weights: what cells cost is no longer known by places.
-    priced = name == "mosaic" or METHODS[name].hides
+    priced = name == "mosaic" or METHODS[name].hides or options.get("cut") == "cells"
     known = policy.jitter is None and (priced or policy.repair)
     cells: tuple[ColumnCosts, ...] = ()
     if known:
-        from mahrem.drafts._cell_costs import cell_costs
+        from mahrem.release.decisions import cell_costs
 
-        cells = cell_costs(prepared, policy)
+        cells = cell_costs(prepared.axes, policy)
     method = method_of(policy, name, domains, options=options, suppression_limit=limit, cells=cells)
     if policy.repair:
         from mahrem.partition import Repaired

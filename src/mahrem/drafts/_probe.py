@@ -30,7 +30,7 @@ from mahrem.table.cells import as_text
 from mahrem.types import Integers
 
 if TYPE_CHECKING:
-    from mahrem.attacks.on_releases import Minimality
+    from mahrem.attacks.on_releases import Company, Minimality
 
 _ROWS = 10_000
 _TRIALS = 500
@@ -84,7 +84,7 @@ def probe(draft: Draft, crowd: Crowd, *, floor: int) -> ReportTeam:
         if crowd.coarse:  # who people are is not known well enough to look for them
             return
         people = read_people(pl.DataFrame([*map(_values, axes), *codes.values()]), release)
-        for attack in _minimality(draft, names):
+        for attack in _on_choices(draft, names):
             yield lambda attack=attack: attack(release, people)  # type: ignore[misc]
         columns = len(quasi)
         for known in sorted({columns, (columns + 1) // 2}, reverse=True):
@@ -111,17 +111,18 @@ def _plain(draft: Draft, rows: Integers) -> Iterator[pl.Series]:
         yield from (series.cast(pl.String) for series in shown if as_words(series.dtype))
 
 
-def _minimality(draft: Draft, names: Sequence[str]) -> Iterator[Minimality]:
-    """Play the method again where values had a say in its cuts; levels of whole columns are not cut."""
+def _on_choices(draft: Draft, names: Sequence[str]) -> Iterator[Minimality | Company]:
+    """Look at cuts and members where values had a say in them; levels of whole columns are not cut."""
     if draft.method not in METHODS or METHODS[draft.method].full_domain:  # a recipe cuts nothing either
         return
-    from mahrem.attacks.on_releases import Minimality
+    from mahrem.attacks.on_releases import Company, Minimality
 
     for name in names:
         promised = [promise.model for promise in draft.prepared.promises if promise.column == name]
         if promised:
             least = max(2, *(math.ceil(getattr(model, "l", 2)) for model in promised))
             yield Minimality(k=draft.policy.k or 1, l=least, column=name)
+            yield Company(column=name, trials=_TRIALS)
 
 
 def _guarded(finding: Finding, floor: int) -> ReportFinding:

@@ -19,6 +19,7 @@ class Guesses:
     chance: float  # members taken at random
     extremes: float  # those whose cells would shrink most without them
     model: float  # those who look most like it, by a naive model of the whole table
+    spread: float = 0.0  # standard deviation of taking members at random: what luck does to a guess
 
     @property
     def gain(self) -> float:
@@ -44,7 +45,7 @@ def guess_within_classes(
     Example:
         >>> points = np.array([[0.0], [0.1], [0.9], [0.0], [0.1], [0.9]])
         >>> guess_within_classes(points, np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 0, 0, 1]), 1)
-        Guesses(chance=0.3333333333333333, extremes=1.0, model=1.0)
+        Guesses(chance=0.3333333333333333, extremes=1.0, model=1.0, spread=0.3333333333333333)
     """
     shown = labels >= 0
     if value is None:
@@ -61,7 +62,16 @@ def guess_within_classes(
         chance,
         int(has[take_first(box_shrinks(points, labels), labels, held, ties)].sum()) / total,
         int(has[take_first(_likeness(points, has), labels, held, ties)].sum()) / total,
+        _luck(held, sizes) / total,
     )
+
+
+def _luck(held: Integers, sizes: Integers) -> float:
+    """Give the standard deviation of how many guesses are right where members are taken at random."""
+    others = sizes - held
+    # hypergeometric: so many of a class are taken as have the value
+    variance = (held * others / np.maximum(sizes, 1)) ** 2 / np.maximum(sizes - 1, 1)
+    return float(np.sqrt(variance.sum()))
 
 
 def rarest_common(held: Integers) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -100,7 +100,8 @@ def encode_on_spark(frame: Any, policy: Policy, promises: Sequence[Promise]) -> 
         frame = _looked_up(frame, name, values[name], numbers, where)
     for name in policy.sensitive:
         columns.setdefault(name, _unjudged(name, kinds[name], policy))
-    quasi = tuple(placed[name] for name in policy.quasi)
+    incomplete = frozenset(name for name in listed if facts[f"none:{name}"])
+    quasi = tuple(replace(placed[name], incomplete=name in incomplete) for name in policy.quasi)
     return EncodedTable(
         frame,
         quasi,
@@ -108,7 +109,7 @@ def encode_on_spark(frame: Any, policy: Policy, promises: Sequence[Promise]) -> 
         columns,
         joined=bool(short),
         rows=facts["rows"],
-        incomplete=frozenset(name for name in listed if facts[f"none:{name}"]),
+        incomplete=incomplete,
     )
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from mahrem.arrays import sketching
-from mahrem.partition import Admits, Partition, Partitioner
+from mahrem.partition import Admits, ColumnCosts, Mondrian, Mosaic, Partition, Partitioner, Repaired
 from mahrem.recode import Recoding, render
+from mahrem.release.decisions import CellPricing
 from mahrem.spark._frame import CLASS, PlacedColumn
 from mahrem.spark._judge import Judge
 from mahrem.spark._points import Axes, open_pieces
-from mahrem.types import Codes, Labels, Points, Rows
+from mahrem.types import Codes, Labels, Points, Positions, Rows
 
 CLASS_BITS = 32  # a class is numbered by its leaf, shifted by so many bits, and its place in the leaf
 
@@ -34,6 +35,7 @@ class PartFinisher:
     ordered: bool  # bring rows into an order of their own first, for methods whose classes depend on it
     recodings: tuple[Recoding, ...] = field(default=())
     shuffled: bool = False  # give rows back in an order that says nothing of the one they came in
+    pricing: tuple[CellPricing, ...] = ()  # of each quasi-identifier; none = widths count
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Finish the parts of one worker."""
@@ -64,7 +66,8 @@ class PartFinisher:
             order = np.lexsort((*_ties(table, axes.width), *codes, *points.T[::-1]))
             table = table.take(pa.array(order))
             points, codes = points[order], [code[order] for code in codes]
-        partition = self.classes(points, codes)
+        positions = [axes.positions(table, place) for place in range(len(self.pricing))]
+        partition = self.classes(points, codes, positions)
         mixed = sketching.shuffled(table.num_rows) if self.shuffled else None
         labels = np.where(partition.labels < 0, -1, partition.labels + (leaf << CLASS_BITS))
         cells = self.cells(table, partition.labels, partition.classes, mixed)
@@ -75,10 +78,14 @@ class PartFinisher:
         names = [CLASS, *(quasi.name for quasi in self.quasi[: len(cells)]), *carried.column_names]
         return pa.Table.from_arrays(columns, names=names)
 
-    def classes(self, points: Points, codes: list[Codes]) -> Partition:
+    def classes(self, points: Points, codes: list[Codes], positions: Sequence[Positions] = ()) -> Partition:
         """Sort the rows of one part."""
         admits: Admits = self.judge.admission(len(points), codes)
-        return self.method(points, admits)
+        costs = tuple(
+            pricing.costs(quasi.beside_its_ends(part))
+            for quasi, pricing, part in zip(self.quasi, self.pricing, positions, strict=False)
+        )
+        return priced(self.method, costs)(points, admits)
 
     def cells(self, table: Any, labels: Labels, classes: int, order: Rows | None = None) -> list[Any]:
         """Write what every row shows, as text; rows in the given order."""
@@ -91,6 +98,13 @@ class PartFinisher:
             (text,) = render(cells, labels if order is None else labels[order], "text", quasi.name)
             shown.append(text.cast(pl.String).to_arrow().cast(pa.string()))
         return shown
+
+
+def priced(method: Partitioner, cells: tuple[ColumnCosts, ...]) -> Partitioner:
+    """Tell a method that lowers what cells cost, how much that is; others stay as they are."""
+    if isinstance(method, Repaired):
+        return replace(method, method=priced(method.method, cells), cells=cells)
+    return replace(method, cells=cells) if isinstance(method, Mosaic | Mondrian) else method
 
 
 def _ties(table: Any, begin: int) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mahrem.spark._plan import CutPlan
-from mahrem.table import Axis, Domain
+from mahrem.table import Axis, Domain, Words
 from mahrem.types import Floats
 
 CLASS, LEAF = "__class", "__leaf"
@@ -30,10 +30,20 @@ class PlacedColumn:
     name: str
     column: str
     domain: Domain = field(repr=False)
+    incomplete: bool = False  # words that some rows miss
 
     def axis(self, positions: Floats) -> Axis:
         """Give some of the rows as an axis."""
         return Axis(self.name, positions, self.domain)
+
+    def beside_its_ends(self, positions: Floats) -> Axis:
+        """Give some of the rows with all values that the column names, or both of its ends."""
+        if isinstance(self.domain, Words):
+            every = np.arange(float(len(self.domain.labels)))
+        else:
+            every = np.array(self.axis(np.zeros(0)).span if len(positions) else [])
+        gap = [np.nan] if self.incomplete else []
+        return self.axis(np.concatenate([positions, every, gap]))
 
 
 def column(name: str) -> Any:

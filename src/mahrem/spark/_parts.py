@@ -30,7 +30,9 @@ def finish_parts(
 
     carried = task.taken_along(frame)
     ordered = not (isinstance(task.method, Mondrian) and task.method.strict)
-    finish = worker or PartFinisher(task.quasi, judge, task.method, ordered, task.recodings, task.shuffled)
+    finish = worker or PartFinisher(
+        task.quasi, judge, task.method, ordered, task.recodings, task.shuffled, task.pricing
+    )
     kinds = {field.name: field for field in frame.schema.fields}
     cells = [quasi.name for quasi in task.quasi] if task.recodings else []
     schema = labelled_schema(cells, [kinds[name] for name in carried])

@@ -13,16 +13,24 @@ import numpy as np
 from mahrem import check
 from mahrem.contents import Contents, TableSketch, look_into
 from mahrem.errors import InvalidParameter, spelled
-from mahrem.partition import METHODS
+from mahrem.models import Promise
+from mahrem.partition import METHODS, Partitioner, Repair, Repaired
 from mahrem.recode import Recoding
 from mahrem.release import refuse_giving_away
-from mahrem.release.decisions import Policy, coarsened_by_row, method_of, recoding_of, roles_of
+from mahrem.release.decisions import (
+    Policy,
+    coarsened_by_row,
+    method_of,
+    pricing_of,
+    recoding_of,
+    roles_of,
+)
 from mahrem.settings import settings_of
 from mahrem.spark._cluster import Spark
 from mahrem.spark._contents import sketch_on_spark
 from mahrem.spark._draft import ClusterDraft
 from mahrem.spark._encode import EncodedTable, encode_on_spark
-from mahrem.spark._frame import column, position
+from mahrem.spark._frame import PlacedColumn, column, position
 from mahrem.spark._rows import ClusterRows, rows_taking_part
 from mahrem.spark._source import open_on_spark
 from mahrem.spark._task import Task
@@ -58,22 +66,21 @@ def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Exi
     method, reason = policy.method, None
     if method == "auto":
         method, reason = "mondrian", Note("choice.cluster")
+    recodings = _recodings(encoded, policy)
     task = Task(
         quasi=encoded.quasi,
         promises=tuple(
             (promise.model, None if promise.column is None else encoded.coded[promise.column])
             for promise in promises
         ),
-        method=method_of(
-            policy,
-            method,
-            [placed.domain for placed in encoded.quasi],
-            # Drawn here and not by workers: work that is done again must come out the same.
-            seed=secrets.randbits(62) if policy.seed is None else policy.seed,
-        ),
-        recodings=_recodings(encoded, policy),
+        method=built_method(policy, method, encoded.quasi, promises),
+        recodings=recodings,
         carried=carried,
         shuffled=True,
+        pricing=tuple(
+            pricing_of(placed.axis(np.zeros(0)), policy, recoding)
+            for placed, recoding in zip(encoded.quasi, recodings, strict=True)
+        ),
     )
     return ClusterDraft(
         policy=policy,
@@ -87,6 +94,23 @@ def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Exi
         encoded=encoded,
         task=task,
     )
+
+
+def built_method(
+    policy: Policy, name: str, quasi: Sequence[PlacedColumn], promises: Sequence[Promise]
+) -> Partitioner:
+    """Build what workers run inside their parts."""
+    method = method_of(
+        policy,
+        name,
+        [placed.domain for placed in quasi],
+        # Drawn here and not by workers: work that is done again must come out the same.
+        seed=secrets.randbits(62) if policy.seed is None else policy.seed,
+    )
+    if not policy.repair:
+        return method
+    blind = any(promise.column is not None for promise in promises)
+    return Repaired(method, Repair(blind=blind))
 
 
 def _refuse_giving_away(rows: ClusterRows, policy: Policy, published: Sequence[str]) -> None:
@@ -127,6 +151,8 @@ def refuse_on_spark(policy: Policy) -> None:
             f"method={policy.method!r} needs the whole table in one place: engine='local' does it; on Spark "
             f"choose one of {', '.join(name for name, method in METHODS.items() if method.on_spark)}"
         )
+    if policy.method == "u-mondrian" and policy.options.get("cut") == "cells":
+        raise InvalidParameter("option cut='cells' of u-mondrian: engine='spark' does it for mondrian")
     if policy.cells != "text":
         raise InvalidParameter(
             f"cells={policy.cells!r}: engine='spark' writes text; engine='local' the others"

@@ -9,6 +9,7 @@ from mahrem.models import PrivacyModel
 from mahrem.partition import Mondrian, Partitioner
 from mahrem.partition.cutting import ManagedRounds
 from mahrem.recode import Recoding
+from mahrem.release.decisions import CellPricing
 from mahrem.spark._frame import PlacedColumn
 from mahrem.spark._judge import CodedColumn
 from mahrem.spark._plan import CutPlan
@@ -24,6 +25,7 @@ class Task:
     recodings: tuple[Recoding, ...] = ()  # one for each quasi-identifier; none = only classes are made
     carried: tuple[str, ...] | None = None  # other columns to take along; None = all of them
     shuffled: bool = False  # bring rows into an order that says nothing of where they came from
+    pricing: tuple[CellPricing, ...] = ()  # what cells cost, for methods that lower it; none = widths count
 
     def taken_along(self, frame: Any) -> list[str]:
         """Name the columns of a table that go to workers besides quasi-identifiers."""

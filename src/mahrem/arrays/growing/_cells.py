@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahrem.arrays._kernel import inner
+from mahrem.arrays._kernel import lean
 from mahrem.arrays.growing._costs import RANGE, SET, TREE, CellCosts, Workbench
 
 __all__ = ["exchanges", "joined_costs", "widths_with", "work_out"]
 
 
-@inner
+@lean
 def _range_cost(width: float, jump: float, most: float) -> float:
     cost = width + (jump if width > 0.0 else 0.0)
     return cost if cost < most else most
 
 
-@inner
+@lean
 def _work_out_set(bench: Workbench, costs: CellCosts, group: int, column: int) -> float:
     head, price = bench.head[group], costs.price[column]
     values, times = bench.low[column], bench.times[bench.place[column], group]
@@ -39,7 +39,7 @@ def _work_out_set(bench: Workbench, costs: CellCosts, group: int, column: int) -
     return float(price[named])
 
 
-@inner
+@lean
 def _work_out_ends(bench: Workbench, costs: CellCosts, group: int, column: int) -> float:
     head, is_range = bench.head[group], costs.kind[column] == RANGE
     lows, highs = bench.low[column], bench.high[column]
@@ -68,7 +68,7 @@ def _work_out_ends(bench: Workbench, costs: CellCosts, group: int, column: int) 
     return _range_cost(greatest - least, jump, most) if is_range else float(table[int(least), int(greatest)])
 
 
-@inner
+@lean
 def work_out(bench: Workbench, costs: CellCosts, group: int) -> None:
     """Work out from its members what the cells of a class cost."""
     if bench.size[group] == 0:
@@ -98,7 +98,7 @@ def work_out(bench: Workbench, costs: CellCosts, group: int) -> None:
         one = bench.after[one]
 
 
-@inner
+@lean
 def widths_with(bench: Workbench, costs: CellCosts, group: int, records: int) -> None:
     """Write into ``mine`` what the cells of a class, not empty, cost with each of the records."""
     mine = bench.mine[:records]
@@ -129,7 +129,7 @@ def widths_with(bench: Workbench, costs: CellCosts, group: int, records: int) ->
                 mine[i] += pair if pair > own else own
 
 
-@inner
+@lean
 def joined_costs(bench: Workbench, costs: CellCosts, record: int, classes: int) -> None:
     """Write into ``into`` what it costs each class to take a record; infinity for its own and empty ones."""
     into = bench.into[:classes]
@@ -162,7 +162,7 @@ def joined_costs(bench: Workbench, costs: CellCosts, record: int, classes: int) 
             into[i] = (size + 1) * into[i] - size * bench.width[i]
 
 
-@inner
+@lean
 def _exchange_in_range(bench: Workbench, costs: CellCosts, column: int, record: int, records: int) -> None:
     mine, sizes = bench.mine[:records], bench.of_size[:records]
     size = float(bench.size[bench.label[record]])
@@ -182,7 +182,7 @@ def _exchange_in_range(bench: Workbench, costs: CellCosts, column: int, record: 
         mine[i] += size * here + sizes[i] * there
 
 
-@inner
+@lean
 def _exchange_in_set(bench: Workbench, costs: CellCosts, column: int, record: int, records: int) -> None:
     mine, sizes, group = bench.mine[:records], bench.of_size[:records], bench.label[record]
     size, value = float(bench.size[group]), int(bench.low[column, record])
@@ -198,7 +198,7 @@ def _exchange_in_set(bench: Workbench, costs: CellCosts, column: int, record: in
         mine[i] += size * price[here] + sizes[i] * price[there]
 
 
-@inner
+@lean
 def _exchange_in_tree(bench: Workbench, column: int, record: int, records: int) -> None:
     mine, sizes = bench.mine[:records], bench.of_size[:records]
     size, value = float(bench.size[bench.label[record]]), int(bench.low[column, record])
@@ -217,7 +217,7 @@ def _exchange_in_tree(bench: Workbench, column: int, record: int, records: int) 
         mine[i] += size * here + sizes[i] * there
 
 
-@inner
+@lean
 def exchanges(bench: Workbench, costs: CellCosts, record: int, records: int) -> None:
     """Write into ``mine`` what changing places with a record does to the total, for all of them."""
     mine, sizes, widths = bench.mine[:records], bench.of_size[:records], bench.of_width[:records]

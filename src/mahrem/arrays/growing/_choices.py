@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahrem.arrays._kernel import inner
+from mahrem.arrays._kernel import lean
 from mahrem.arrays.growing._cells import joined_costs
 from mahrem.arrays.growing._costs import CellCosts, Workbench
 from mahrem.arrays.growing._members import keeps_after, keeps_whoever, missing_after
@@ -15,7 +15,7 @@ __all__ = ["LARGEST", "best_class", "forget", "may_change", "missing_with"]
 LARGEST = 4  # times the least size: a class that grows beyond it without keeping its promises is given up
 
 
-@inner
+@lean
 def may_change(bench: Workbench, promises: Promises, group: int, gone: int, come: int, blind: bool) -> bool:  # noqa: FBT001
     """Say whether a class keeps its promises without one record and with another; blind, whoever they are."""
     if blind:
@@ -23,7 +23,7 @@ def may_change(bench: Workbench, promises: Promises, group: int, gone: int, come
     return keeps_after(bench, promises, group, gone, come)
 
 
-@inner
+@lean
 def best_class(
     bench: Workbench,
     costs: CellCosts,
@@ -51,7 +51,7 @@ def best_class(
     return chosen, best
 
 
-@inner
+@lean
 def missing_with(bench: Workbench, promises: Promises, group: int, record: int) -> int:
     """Say what a class lacks with one record more; where combinations of values are few, it is remembered."""
     if bench.kinds[0] == 0:
@@ -62,7 +62,7 @@ def missing_with(bench: Workbench, promises: Promises, group: int, record: int) 
     return int(bench.answers[kind])
 
 
-@inner
+@lean
 def forget(bench: Workbench) -> bool:
     """Remember nothing of what a class lacks with one more; say whether answers will be remembered."""
     bench.answers[: bench.kinds[0]] = -1

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mahrem.arrays._kernel import inner
+from mahrem.arrays._kernel import inner, lean
 from mahrem.arrays.growing._promises import Promises
 from mahrem.types import Cube, Floats, Integers, Labels, Matrix, Sizes
 
@@ -147,7 +147,7 @@ def open_workbench(costs: CellCosts, promises: Promises, records: int, classes: 
     )
 
 
-@inner
+@lean
 def _number_values(bench: Workbench, values: Integers, found: Integers) -> int:
     """Number the values of a tile in their order, in place; -1 stays. Gives how many there are."""
     numbers = bench.numbers
@@ -200,7 +200,7 @@ def place_records(
     bench.told[:, :classes] = 0
 
 
-@inner
+@lean
 def _place_values(bench: Workbench, costs: CellCosts, column: int, raw: Integers, found: Integers) -> None:
     """Number the values of a set or a tree anew, and write the table of a tree."""
     low, high = bench.low[column], bench.high[column]
@@ -214,7 +214,7 @@ def _place_values(bench: Workbench, costs: CellCosts, column: int, raw: Integers
         _fill_table(table, costs.price[column], costs.alone[column], found, many)
 
 
-@inner
+@lean
 def _fill_table(table: Floats, price: Floats, alone: Floats, found: Integers, many: int) -> None:
     """Write what each pair of the tile's values costs: as much as the dearest neighbours between them."""
     for first in range(many):
@@ -227,7 +227,7 @@ def _fill_table(table: Floats, price: Floats, alone: Floats, found: Integers, ma
             table[first, second] = table[second, first] = dearest
 
 
-@inner
+@lean
 def _combine(bench: Workbench, records: int, by_person: bool) -> None:  # noqa: FBT001 - by position
     """Number the combinations of values that records have, if they are few."""
     firsts, kinds = bench.example, 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahrem.arrays._kernel import inner
+from mahrem.arrays._kernel import lean
 from mahrem.arrays.growing._cells import widths_with, work_out
 from mahrem.arrays.growing._choices import LARGEST, best_class, forget, missing_with
 from mahrem.arrays.growing._costs import CellCosts, Workbench
@@ -14,7 +14,7 @@ from mahrem.arrays.growing._promises import NEVER, Promises
 __all__ = ["grow_in_tile"]
 
 
-@inner
+@lean
 def _next_member(
     bench: Workbench, costs: CellCosts, promises: Promises, group: int, records: int, goal: int
 ) -> int:
@@ -31,14 +31,14 @@ def _next_member(
     return chosen
 
 
-@inner
+@lean
 def _give_up(bench: Workbench, costs: CellCosts, promises: Promises, group: int) -> None:
     while bench.head[group] >= 0:
         remove(bench, promises, bench.head[group])
     work_out(bench, costs, group)
 
 
-@inner
+@lean
 def _grow_one(
     bench: Workbench, costs: CellCosts, promises: Promises, group: int, seed: int, records: int
 ) -> bool:
@@ -58,7 +58,7 @@ def _grow_one(
         work_out(bench, costs, group)
 
 
-@inner
+@lean
 def grow_in_tile(
     bench: Workbench, costs: CellCosts, promises: Promises, records: int, held: int, classes: int
 ) -> int:
@@ -91,7 +91,7 @@ def grow_in_tile(
     return _place_rest(bench, costs, promises, records, group)
 
 
-@inner
+@lean
 def _place_rest(bench: Workbench, costs: CellCosts, promises: Promises, records: int, classes: int) -> int:
     """Let records without a class join the one that costs least and still keeps its promises."""
     left, before = records, records + 1

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from mahrem.arrays._kernel import inner
+from mahrem.arrays._kernel import lean
 from mahrem.arrays.growing._costs import Workbench
 from mahrem.arrays.growing._promises import Promises, rows_missing
 
 __all__ = ["enter", "keeps_after", "keeps_whoever", "missing_after", "missing_now", "remove"]
 
 
-@inner
+@lean
 def _alike(bench: Workbench, group: int, record: int, absent: int) -> tuple[bool, int]:
     """Say whether a class has another row of a record's person, and as bits which columns that one tells."""
     person, other, told = bench.person[record], False, 0
@@ -24,7 +24,7 @@ def _alike(bench: Workbench, group: int, record: int, absent: int) -> tuple[bool
     return other, told
 
 
-@inner
+@lean
 def _count(bench: Workbench, group: int, record: int, absent: int, step: int, by_person: bool) -> None:  # noqa: FBT001
     """Count a record into a class (1) or out of it (-1); ``absent`` is taken for no member."""
     other, told = False, 0
@@ -41,14 +41,14 @@ def _count(bench: Workbench, group: int, record: int, absent: int, step: int, by
             bench.told[column, group] += step
 
 
-@inner
+@lean
 def _forget_answers(bench: Workbench, group: int) -> None:
     many = bench.kinds[0] + 1
     bench.known[group, :many, :many] = -1
     bench.whoever[group] = -1
 
 
-@inner
+@lean
 def enter(bench: Workbench, promises: Promises, record: int, group: int) -> None:
     """Put a record into a class; what its cells cost is not worked out."""
     _count(bench, group, record, -1, 1, len(promises.person) > 0)
@@ -59,7 +59,7 @@ def enter(bench: Workbench, promises: Promises, record: int, group: int) -> None
     _forget_answers(bench, group)
 
 
-@inner
+@lean
 def remove(bench: Workbench, promises: Promises, record: int) -> None:
     """Take a record out of its class; what its cells cost is not worked out."""
     group = bench.label[record]
@@ -76,7 +76,7 @@ def remove(bench: Workbench, promises: Promises, record: int) -> None:
     _forget_answers(bench, group)
 
 
-@inner
+@lean
 def missing_now(bench: Workbench, promises: Promises, group: int) -> int:
     """Say how many rows, at least, a class lacks until every promise holds."""
     missing = max(0, promises.least - bench.people[group])
@@ -95,7 +95,7 @@ def missing_now(bench: Workbench, promises: Promises, group: int) -> int:
     return int(missing)
 
 
-@inner
+@lean
 def missing_after(bench: Workbench, promises: Promises, group: int, gone: int, come: int) -> int:
     """Say the same of a class without one record and with another; -1 = none."""
     by_person = len(promises.person) > 0
@@ -113,7 +113,7 @@ def missing_after(bench: Workbench, promises: Promises, group: int, gone: int, c
     return int(missing)
 
 
-@inner
+@lean
 def keeps_after(bench: Workbench, promises: Promises, group: int, gone: int, come: int) -> bool:
     """Say whether a class that keeps every promise still does so without one record and with another.
 
@@ -130,7 +130,7 @@ def keeps_after(bench: Workbench, promises: Promises, group: int, gone: int, com
     return bool(bench.known[group, left, right] == 1)
 
 
-@inner
+@lean
 def keeps_whoever(bench: Workbench, promises: Promises, group: int, gone: int, come: int) -> bool:
     """Say whether a class still keeps every promise whichever member leaves and whoever comes instead.
 
@@ -148,7 +148,7 @@ def keeps_whoever(bench: Workbench, promises: Promises, group: int, gone: int, c
     return bool(bench.whoever[group, left, right] == 1)
 
 
-@inner
+@lean
 def _keeps_all(bench: Workbench, promises: Promises, group: int, gone: int, come: int, kinds: int) -> bool:
     """Ask for every member in place of the one that leaves, and each combination in place of what comes."""
     one = bench.head[group] if gone >= 0 else -1

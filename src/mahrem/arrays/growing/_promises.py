@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mahrem.arrays._kernel import inner
+from mahrem.arrays._kernel import lean
 from mahrem.types import Floats, Integers, Matrix
 
 __all__ = [
@@ -62,7 +62,7 @@ class Promises(NamedTuple):
     person: Integers  # (n,) whom a row is about, -1 = nobody; empty where rows are counted
 
 
-@inner
+@lean
 def _tail_missing(counts: Floats, many: int, c: float, rank: int) -> int:
     """Rows until the commonest value is below ``c`` times all but the ``rank - 1`` commonest."""
     first, total, distinct = 0.0, 0.0, 0
@@ -82,7 +82,7 @@ def _tail_missing(counts: Floats, many: int, c: float, rank: int) -> int:
     return int(max(rank - distinct, math.floor(first / c - total) + 1, 1))
 
 
-@inner
+@lean
 def _mixed(counts: Floats, share: Floats, many: int, level: float) -> tuple[float, float]:
     """Raise each count to ``level`` times its share; gives the rows that takes and the divergence then."""
     rows, total, weighted = 0.0, 0.0, 0.0
@@ -95,7 +95,7 @@ def _mixed(counts: Floats, share: Floats, many: int, level: float) -> tuple[floa
     return rows, weighted / total - math.log(total)
 
 
-@inner
+@lean
 def _divergence_missing(counts: Floats, share: Floats, many: int, bound: float) -> int:
     """Rows until the divergence of counts from shares is at most ``bound``.
 
@@ -117,7 +117,7 @@ def _divergence_missing(counts: Floats, share: Floats, many: int, bound: float) 
     return max(1, math.ceil(rows - _TOLERANCE))
 
 
-@inner
+@lean
 def _bounds_missing(
     hist: Integers, value: Integers, many: int, total: int, known: int, low: Floats, high: Floats
 ) -> int:
@@ -142,7 +142,7 @@ def _bounds_missing(
     return math.ceil(missing - _TOLERANCE)
 
 
-@inner
+@lean
 def _nodes_missing(
     hist: Integers, value: Integers, many: int, total: int, promises: Promises, one: int, counts: Floats
 ) -> int:
@@ -167,7 +167,7 @@ def _nodes_missing(
     return int(max(1.0, math.ceil((over - bound * total) / max(eased + bound, 1e-12) - _TOLERANCE)))
 
 
-@inner
+@lean
 def _surplus_missing(
     hist: Integers, value: Integers, many: int, total: int, share: Floats, bound: float
 ) -> int:
@@ -182,7 +182,7 @@ def _surplus_missing(
     return int(max(1.0, math.ceil((over - bound * total) / max(eased + bound, 1e-12) - _TOLERANCE)))
 
 
-@inner
+@lean
 def _ordered_missing(
     hist: Integers,
     value: Integers,
@@ -224,7 +224,7 @@ def _ordered_missing(
     return int(max(1.0, math.ceil(over / max(eased + bound * steps, 1e-12) - _TOLERANCE)))
 
 
-@inner
+@lean
 def _mixture_missing(promises: Promises, one: int, counts: Floats, share: Floats, many: int) -> int:
     """Rows until the counts are mixed enough, as few values or as the table are."""
     amount, divergence = promises.amount[one], _mixed(counts, share, many, 0.0)[1]
@@ -237,7 +237,7 @@ def _mixture_missing(promises: Promises, one: int, counts: Floats, share: Floats
     return _divergence_missing(counts, share, many, whole - math.log(amount))
 
 
-@inner
+@lean
 def _distinct_missing(hist: Integers, many: int, wanted: int) -> int:
     distinct = 0
     for i in range(many):
@@ -245,7 +245,7 @@ def _distinct_missing(hist: Integers, many: int, wanted: int) -> int:
     return max(0, wanted - distinct)
 
 
-@inner
+@lean
 def rows_missing(  # noqa: PLR0911 - one line for each kind
     promises: Promises, one: int, hist: Integers, value: Integers, many: int, total: int, scratch: Floats
 ) -> int:

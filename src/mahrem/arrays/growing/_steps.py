@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahrem.arrays._kernel import inner
+from mahrem.arrays._kernel import lean
 from mahrem.arrays.growing._cells import exchanges, widths_with, work_out
 from mahrem.arrays.growing._choices import LARGEST, best_class, forget, may_change, missing_with
 from mahrem.arrays.growing._costs import CellCosts, Workbench
@@ -25,7 +25,7 @@ _LEAST = 1e-10  # a fall that rounding could pretend is none
 _WIDE = 1.5  # times what is usual for a record: with less to save, dissolving a class is not tried
 
 
-@inner
+@lean
 def _shift(bench: Workbench, costs: CellCosts, promises: Promises, record: int, group: int) -> None:
     """Bring a record into another class."""
     source = bench.label[record]
@@ -35,7 +35,7 @@ def _shift(bench: Workbench, costs: CellCosts, promises: Promises, record: int, 
     work_out(bench, costs, group)
 
 
-@inner
+@lean
 def _move(
     bench: Workbench, costs: CellCosts, promises: Promises, records: int, classes: int, blind: bool, now: int
 ) -> int:
@@ -56,14 +56,14 @@ def _move(
     return changed
 
 
-@inner
+@lean
 def _may_swap(bench: Workbench, promises: Promises, record: int, other: int, blind: bool) -> bool:
     return may_change(bench, promises, bench.label[record], record, other, blind) and may_change(
         bench, promises, bench.label[other], other, record, blind
     )
 
 
-@inner
+@lean
 def _partner(bench: Workbench, promises: Promises, record: int, records: int, blind: bool) -> int:
     """Find with whom a record should change places, from what that does to the total; -1 = nobody."""
     mine = bench.mine[:records]
@@ -76,7 +76,7 @@ def _partner(bench: Workbench, promises: Promises, record: int, records: int, bl
     return chosen
 
 
-@inner
+@lean
 def _swap(bench: Workbench, costs: CellCosts, promises: Promises, records: int, blind: bool, now: int) -> int:
     changed = 0
     for record in range(records):
@@ -99,14 +99,14 @@ def _swap(bench: Workbench, costs: CellCosts, promises: Promises, records: int, 
     return changed
 
 
-@inner
+@lean
 def _undo(bench: Workbench, costs: CellCosts, promises: Promises, first: int, last: int) -> None:
     """Send the records in a stretch of the journal back, the latest first."""
     for step in range(last - 1, first - 1, -1):
         _shift(bench, costs, promises, bench.journal[0, step], bench.journal[1, step])
 
 
-@inner
+@lean
 def _settle(bench: Workbench, first: int, last: int, now: int) -> None:
     """Note that the classes in a stretch of the journal have changed."""
     for step in range(first, last):
@@ -114,7 +114,7 @@ def _settle(bench: Workbench, first: int, last: int, now: int) -> None:
         bench.touched[bench.label[bench.journal[0, step]]] = now
 
 
-@inner
+@lean
 def _spare(
     bench: Workbench, costs: CellCosts, promises: Promises, group: int, records: int, blind: bool
 ) -> int:
@@ -146,7 +146,7 @@ def _spare(
     return chosen
 
 
-@inner
+@lean
 def _form(
     bench: Workbench,
     costs: CellCosts,
@@ -180,7 +180,7 @@ def _form(
             return np.inf, steps
 
 
-@inner
+@lean
 def _empty(bench: Workbench, classes: int) -> int:
     for group in range(classes):
         if bench.size[group] == 0:
@@ -188,7 +188,7 @@ def _empty(bench: Workbench, classes: int) -> int:
     return -1
 
 
-@inner
+@lean
 def _spawn(
     bench: Workbench, costs: CellCosts, promises: Promises, records: int, classes: int, blind: bool, now: int
 ) -> int:
@@ -219,7 +219,7 @@ def _spawn(
     return changed
 
 
-@inner
+@lean
 def _hand_out(
     bench: Workbench,
     costs: CellCosts,
@@ -249,7 +249,7 @@ def _hand_out(
     return added, steps
 
 
-@inner
+@lean
 def _take_back(bench: Workbench, costs: CellCosts, promises: Promises, group: int, steps: int) -> None:
     """Bring back the members that were handed out, the latest first."""
     for step in range(steps - 1, -1, -1):
@@ -261,7 +261,7 @@ def _take_back(bench: Workbench, costs: CellCosts, promises: Promises, group: in
     work_out(bench, costs, group)
 
 
-@inner
+@lean
 def _reform(
     bench: Workbench,
     costs: CellCosts,
@@ -303,7 +303,7 @@ def _reform(
     return changed
 
 
-@inner
+@lean
 def repair_tile(
     bench: Workbench,
     costs: CellCosts,

@@ -10,13 +10,14 @@ from mahrem.arrays import cutting
 from mahrem.errors import InvalidParameter
 from mahrem.partition._partition import Admits, Cuts, Partition, least_rows
 from mahrem.partition.cutting._forest import forest_of
+from mahrem.partition.judging import ColumnCosts, plain_costs
 from mahrem.types import Points
 
 if TYPE_CHECKING:
     from mahrem.table import Hierarchy
 
-
-CUTS = ("median", "middle", "gap")  # in the order of the kernels
+_RULES = ("median", "middle", "gap")  # in the order of the kernels
+CUTS = (*_RULES, "cells")
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,9 @@ class Mondrian:
         cut: Where, with ``strict``, columns without a tree are cut first: ``median``; ``middle``: as near to
             the middle of the segment's range as leaves an eighth of its rows on both sides; ``gap``: in the
             widest gap between neighbouring values that does. If that may not stand, at the median.
+            ``cells``: at the median of the column, trees or not, whose two sides lose least as published.
         hierarchies: One for each column of the points, None for those without; none at all by default.
+        cells: What published cells cost, for ``cut="cells"``; by default widths, and shares of nodes.
 
     Raises:
         InvalidParameter: If ``cut`` is unknown or not for relaxed, or ``hierarchies`` do not fit.
@@ -68,6 +71,7 @@ class Mondrian:
     strict: bool = True
     cut: str = "median"
     hierarchies: tuple[Hierarchy | None, ...] = field(default=(), repr=False)
+    cells: tuple[ColumnCosts, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if check.one_of(CUTS, cut=self.cut) != "median" and not self.strict:
@@ -78,11 +82,16 @@ class Mondrian:
     def __call__(self, points: Points, admits: Admits, *, threads: int | None = None) -> Partition:
         """Sort rows into classes that ``admits`` accepts; the result does not depend on ``threads``."""
         minimum = least_rows(len(points), admits)
+        if self.cut == "cells":
+            from mahrem.partition.cutting._cell_cuts import cut_by_cells
+
+            columns = self.cells or plain_costs(points, self.hierarchies)
+            return Partition(*cut_by_cells(points, admits, minimum, columns, threads))
         trees = any(tree is not None for tree in self.hierarchies)
         branches = (
             cutting.branch_out(forest_of(self.hierarchies, points.shape[1])) if self.hierarchies else None
         )
-        manner = _Manner(strict=self.strict, rule=CUTS.index(self.cut), branches=branches, threads=threads)
+        manner = _Manner(strict=self.strict, rule=_RULES.index(self.cut), branches=branches, threads=threads)
         if admits.plain:
             split = cutting.grow(points, minimum, **manner)
         else:

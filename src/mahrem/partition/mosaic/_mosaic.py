@@ -49,7 +49,7 @@ class Mosaic:
     Args:
         tile: Rows of a tile at least; None for 16 times the minimum, not below 256 (128 in large tables).
         rounds: Repairs: 0 for none; None for at most 8 (16 where numbers of values are promised, 12 to 32
-            where sizes alone are; up to 5,000 rows 6 and 12; above 50,000 rows 3), in large tables 2.
+            where sizes alone are; up to 5,000 rows 12; above 50,000 rows 3), in large tables 2.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others, 0 for
             never; None for 2 (4 where sizes alone are promised), in large tables 1.
         objective: Loss that is lowered: ``"ncp"`` for what published cells lose, ``"sse"`` for squared
@@ -152,6 +152,10 @@ class Mosaic:
         yield cut.labels, cut.classes
         around = UtilityAware(mondrian)(points, admits)
         yield around.labels, around.classes
+        if self.blind or len(points) <= FEW_ROWS:  # where growth has no say, or time is no matter
+            by_cells = Mondrian(cut="cells", hierarchies=self.hierarchies, cells=self.cells)
+            cut = by_cells(points, admits, threads=threads)
+            yield cut.labels, cut.classes
         if self.rounds != 0:
             yield from self._laid_starts(points, admits, minimum, trees, threads)
         if self.blind:  # growth chooses members by what a class lacks

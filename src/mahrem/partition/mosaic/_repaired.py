@@ -42,15 +42,15 @@ class Repair:
 
     Args:
         rounds: Times over the table at most; None for 8, or 16 where numbers of values are promised and 12
-            to 32 where sizes alone are, up to 5,000 rows 6 and 12, above 50,000 rows 3. It ends when four
-            rounds together gain less than 0.05 % of the loss, in smaller and larger tables when one gains
-            less than 0.1 %.
+            to 32 where sizes alone are, up to 5,000 rows 12, above 50,000 rows 3. It ends when four
+            rounds together gain less than 0.05 % of the loss, up to 5,000 rows when one gains less than
+            that, above 50,000 rows when one gains less than 0.1 %.
         seconds: Begin no round that, as long as the one before, would end later than so; None for no limit.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others; 0 for moves
             and swaps only; None for 2, or 4 where sizes alone are promised, up to 50,000 rows.
         blind: Let cells alone say where a record should go, and promises only whether it may.
-        tile: Rows of a tile; None for 16 times the least size, not below 256, or below 128 where sizes alone
-            are promised in tables of 5,000 to 50,000 rows.
+        tile: Rows of a tile; None for 16 times the least size (32 times up to 5,000 rows), not below 256, or
+            below 128 where sizes alone are promised in tables of 5,000 to 50,000 rows.
     """
 
     rounds: int | None = None
@@ -144,11 +144,11 @@ class Bench:
         counted = not people and bool((kinds == growing.DISTINCT).all())
         few, small = rows <= FEW_ROWS, rows <= _SMALL
         steady = small and not few and self.certain
-        usual = max(_TILE // 2 if steady and alone else _TILE, 16 * self.promises.least)
+        usual = max(_TILE // 2 if steady and alone else _TILE, (32 if few else 16) * self.promises.least)
         if not small:
             rounds = 3
         elif few:
-            rounds = 12 if alone else 6
+            rounds = 12
         elif alone:
             rounds = max(12, _MANY // usual)
         else:
@@ -159,7 +159,7 @@ class Bench:
             rounds if how.rounds is None else how.rounds,
             how.tile or usual,
             growing.Thoroughness(passes, float(reach), how.blind),
-            *(_STEADY if steady else (1, _WORTH)),
+            *(_STEADY if steady else (1, _STEADY[1] if few else _WORTH)),
         )
 
     def placed(self, labels: Labels, classes: int) -> tuple[Labels, int]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.release.decisions._cell_pricing import CellPricing, cell_costs, pricing_of
     from mahrem.release.decisions._column_settings import (
         BOUNDING,
         COARSENING,
@@ -52,12 +53,14 @@ __all__ = [
     "COARSENING",
     "READY_POLICIES",
     "Automatic",
+    "CellPricing",
     "GivenPolicy",
     "Policy",
     "ReadingSettings",
     "ReleaseKeywords",
     "about_policy",
     "best_groups",
+    "cell_costs",
     "coarsened_by_row",
     "column_of",
     "hierarchies_of",
@@ -73,6 +76,7 @@ __all__ = [
     "policy_template",
     "policy_text",
     "population_of",
+    "pricing_of",
     "read_policy",
     "reading_beside",
     "reading_from",

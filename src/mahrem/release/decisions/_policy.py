@@ -196,7 +196,7 @@ class Policy:
         read=number.within(0, 0.4), metavar="0..0.4", on_spark=False, example=0.1
     )  # how far from the median random first cuts may lie, as a share of the rows
     repair: bool = _method(
-        False, read=switch, on_spark=False, example=True
+        False, read=switch, example=True
     )  # change classes step by step while published cells lose less
     local: bool = _method(
         False, read=switch, on_spark=False, example=True
