@@ -9,7 +9,8 @@ import polars as pl
 
 from mahrem.drafts import Draft, compared_with, original_of, write_draft
 from mahrem.errors import GuaranteeBroken, Infeasible
-from mahrem.release import BY_RECIPE
+from mahrem.release import BY_RECIPE, meanwhile
+from mahrem.release.folders import sha256_of
 from mahrem.table import FORMATS, Reading, exported_names, open_source
 from mahrem.table.cells import as_text, restore_cells, write_ranges
 from mahrem.types import Mask, Rows
@@ -27,13 +28,19 @@ def checked_frame(draft: Draft, table: object) -> Verdict:
     return _check(draft, shown.scan(draft.judged_columns), shown.columns, order=None)
 
 
-def checked_file(draft: Draft, folder: Path) -> Verdict:
-    """Write the data file, read it back, and verify what it says."""
-    policy = draft.policy
-    path = folder / f"data.{policy.format}"
+def checked_file(draft: Draft, folder: Path) -> tuple[Verdict, str]:
+    """Write the data file, read it back, and verify what it says; gives its hash, too."""
+    path = folder / f"data.{draft.policy.format}"
     order = write_draft(draft, path)
+    with meanwhile(lambda: sha256_of(path), rows=draft.prepared.rows) as hashed:
+        return _check(draft, _read_published(draft, path).lazy(), draft.columns, order), hashed()
+
+
+def _read_published(draft: Draft, path: Path) -> pl.DataFrame:
+    """Read what promises speak of from a published file, once, as somebody who has the file alone."""
+    policy = draft.policy
     published = read_back(path, draft.columns, policy.format)
-    wanted = _in_numbers(draft, published).collect(engine="streaming")  # read once, from the file
+    wanted = _in_numbers(draft, published).collect(engine="streaming")
     if FORMATS[policy.format].spreadsheets:
         wanted = restore_cells(wanted.lazy()).collect()
     if policy.null:
@@ -41,7 +48,7 @@ def checked_file(draft: Draft, folder: Path) -> Verdict:
         wanted = wanted.with_columns(
             pl.when(~text.is_in(policy.null)).then(text).name.keep() for text in texts
         )
-    return _check(draft, wanted.lazy(), draft.columns, order)
+    return wanted
 
 
 def _in_numbers(draft: Draft, published: pl.LazyFrame) -> pl.LazyFrame:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
         staged_release,
     )
     from mahrem.release.folders._own_claims import OwnClaims, read_own_claims
-    from mahrem.release.folders._people import remember_people, watch_people
-    from mahrem.release.folders._record import earlier_seconds, record_run
+    from mahrem.release.folders._people import fingerprints_of, remember_people, watch_people
+    from mahrem.release.folders._record import earlier_seconds, input_fingerprint, record_run
     from mahrem.release.folders._releases import (
         RememberedRelease,
         difference,
@@ -47,6 +47,8 @@ __all__ = [
     "difference",
     "earlier_seconds",
     "find_data",
+    "fingerprints_of",
+    "input_fingerprint",
     "is_release",
     "is_signed",
     "make_signing_key",

@@ -7,7 +7,7 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,8 +132,15 @@ def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
     Guarantees:
         - What is kept is readable by this user alone and holds keyed hashes, never a value.
     """
+    return remember_people(lambda: fingerprints(frame, by_name=by_name), release)
+
+
+def remember_people(people: Callable[[], Fingerprints | None], release: Path) -> int:
+    """Do the same with fingerprints that somebody has taken, or none where nobody can be told of."""
     try:
-        prints = fingerprints(frame, by_name=by_name)
+        prints = people()
+        if prints is None:
+            return 0
         common = _warn_of_overlap(prints, release)
         _remember(prints, release)
         forget_mark(release)
@@ -143,22 +150,21 @@ def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
     return common
 
 
-def remember_people(policy: Policy, source: Source, keep: Mask, output: Path) -> None:
-    """Warn if these people were released before, and keep their fingerprints for the next time.
+def fingerprints_of(policy: Policy, source: Source, keep: Mask) -> Fingerprints | None:
+    """Take the fingerprints of the people of a table; None if they were invented.
 
     Args:
         policy: Says which columns tell people apart.
         source: The table.
         keep: Which of its rows take part.
-        output: The folder of the release.
     """
     if _only_invented(source):
-        return
+        return None
     names, by_name = columns_naming_people(
         policy.subject, (*policy.identifier, *policy.pseudonym), policy.quasi, source.columns
     )
     people = source.take(names)
-    watch_people(people if keep.all() else people.filter(pl.Series(keep)), output, by_name=by_name)
+    return fingerprints(people if keep.all() else people.filter(pl.Series(keep)), by_name=by_name)
 
 
 def _only_invented(source: Source) -> bool:
