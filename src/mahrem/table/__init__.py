@@ -12,7 +12,14 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.table._declaration import ColumnDeclaration, read_declarations, typed_declarations
-    from mahrem.table._formats import FORMATS, FileFormat, RecordFiles, refuse_too_large
+    from mahrem.table._formats import (
+        FORMATS,
+        FileFormat,
+        NumberedCells,
+        NumberedFiles,
+        RecordFiles,
+        refuse_too_large,
+    )
     from mahrem.table._schema import EVERY, Column, Kind, Missing, Role
     from mahrem.table.cells import (
         Cells,
@@ -61,6 +68,8 @@ __all__ = [
     "Missing",
     "MissingCell",
     "Moments",
+    "NumberedCells",
+    "NumberedFiles",
     "Numbers",
     "Prefix",
     "Range",

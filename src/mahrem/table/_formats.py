@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, cast, runtime_checkable
+
+import numpy as np
 
 from mahrem.entries import Entries, Entry
 from mahrem.errors import InvalidParameter
@@ -12,12 +14,11 @@ from mahrem.errors import InvalidParameter
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
     from mahrem.table.reading import Reading, Source
-    from mahrem.types import Offsets
+    from mahrem.types import Codes, Offsets
 
 
 class TableFiles(Protocol):
@@ -52,6 +53,29 @@ class RecordFiles(Protocol):
 
     def records(self, frame: pl.DataFrame, end: str) -> tuple[NDArray[np.uint8], Offsets]:
         """Write what each row shows in some columns, ``end`` behind it; gives where each begins, too."""
+        ...
+
+
+class NumberedCells(NamedTuple):
+    """The cells of a column as numbers of the texts that they show."""
+
+    texts: pl.Series  # all different
+    codes: Codes  # (rows,) -1 where a cell says nothing
+
+    def rows(self, texts: pl.Series) -> pl.Series:
+        """Give every row what ``texts``, made of these one by one, says of its text."""
+        beyond = texts.extend_constant(None, 1)
+        return beyond.gather(np.where(self.codes < 0, len(texts), self.codes))
+
+
+@runtime_checkable
+class NumberedFiles(Protocol):
+    """Files of text that can be read column by column, each text once."""
+
+    def read_numbered(
+        self, path: Path, columns: Sequence[str], wanted: Sequence[str]
+    ) -> tuple[list[str], dict[str, NumberedCells]] | None:
+        """Read header and some of the columns; None where only :meth:`TableFiles.read_back` can."""
         ...
 
 
