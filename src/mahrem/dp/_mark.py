@@ -61,7 +61,7 @@ def note_rows(key: bytes, rows: pl.LazyFrame) -> bool:
     tag = hmac.new(mine, "\x1f".join(["rows", *names]).encode(), hashlib.sha256).hexdigest()[:16]
     cells = [plain_alone(name, schema[name]).fill_null("\x00") for name in names]
     texts = rows.select(pl.concat_str(cells, separator="\x1f")).collect().to_series()
-    sketch = RowSketch.of(texts, b"rows" + mine, kept=KEPT)
+    sketch = RowSketch.of([texts], b"rows" + mine, kept=KEPT)
     with suppress(OSError, ValueError):
         return _remember(sketch, tag, _path(key).stem)
     return False

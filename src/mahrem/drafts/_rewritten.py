@@ -157,7 +157,7 @@ def _redacted(source: Source, policy: Policy) -> dict[str, pl.Series]:
 
     taken = source.take(list(policy.redact))
     for series in taken:
-        if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        if not isinstance(series.dtype, pl.String | pl.Categorical | pl.Enum):
             raise InvalidParameter(f"redact.{series.name} is for text, and column={series.name!r} has none")
     return {series.name: redact_texts(series.cast(pl.String)) for series in taken}
 

@@ -59,18 +59,20 @@ def _pieces(
         for (by_class, names), end in zip(runs, ends, strict=True)
     ]
     yield files.header(_exported(draft, draft.columns))
+    last, woven = draft.partition.classes, None  # what rows show that show nothing
     for start in range(0, len(labels), _ROWS):
         some = beside[start : start + _ROWS]
         classes = labels[start : start + _ROWS]
-        last = draft.partition.classes  # what rows show that show nothing
-        yield weave(
+        woven = weave(
             [
                 Strand(*files.records(some.select(_exported(draft, names)), end), np.arange(len(classes)))
                 if strand is None
                 else Strand(*strand, np.where(classes < 0, last, classes))
                 for strand, (_, names), end in zip(strands, runs, ends, strict=True)
-            ]
-        ).data
+            ],
+            woven,  # the rows before are written
+        )
+        yield woven.data
 
 
 def _shown_by_classes(draft: Draft, *, hidden: bool) -> dict[str, list[pl.Series]]:

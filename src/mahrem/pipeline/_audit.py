@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -138,7 +138,7 @@ def audit(
     at_once = subjects is not None or policy.population is not None or bool(linked)
     passes = 0 if at_once else _passes(table, policy)
     # What fits is read once: what follows looks at it many times.
-    table = scan_sparingly(opened, names) if passes else table.collect().lazy()
+    table = scan_sparingly(opened, names) if passes else _held(table, {*policy.sensitive, *linked})
     table = restore_cells(table) if asked.spreadsheets else table
     everyone = None if policy.population is None else open_source(policy.population, reading_beside(policy))
     claims = Claims(
@@ -255,6 +255,20 @@ def _refuse_silence(verdict: Verdict, claims: OwnClaims | None, label: str) -> N
         raise InvalidInput(f"source={label!r} shows no row: there is nothing to check a promise on")
 
 
+def _held(table: pl.LazyFrame, others: Collection[str]) -> pl.LazyFrame:
+    """Take a table into memory, cells that only make classes as numbers of the texts they show."""
+    kinds = table.collect_schema()
+    return (
+        table.with_columns(
+            pl.col(name).cast(pl.Categorical(pl.Categories.random()))
+            for name, kind in kinds.items()
+            if kind == pl.String and name not in others
+        )
+        .collect()
+        .lazy()
+    )
+
+
 def _all_rows(table: pl.LazyFrame) -> Mask:
     return np.ones(table.select(pl.len()).collect().item(), np.bool_)
 
@@ -343,7 +357,8 @@ def _risk(
         return risk_of(verdict.least_hidden, threshold=threshold, fraction=policy.fraction)
     quasi = list(policy.quasi)
     population = everyone.take(quasi)
-    sizes, fitting = people_behind(table.select(quasi).collect(), population, hierarchies_of(policy))
+    shown = table.select(quasi).with_columns(pl.col(pl.Categorical).cast(pl.String)).collect()
+    sizes, fitting = people_behind(shown, population, hierarchies_of(policy))
     risk = risk_of(sizes, threshold=threshold, population=fitting, everybody=population.height)
     alone = risk_of(verdict.least_hidden, threshold=threshold)
     return replace(
@@ -359,12 +374,16 @@ def _tallies(table: pl.LazyFrame, names: Sequence[str], passes: int) -> dict[str
     """Count how often each cell is shown, column by column; all at once where the table is in memory."""
     kinds = table.collect_schema()
     spans = {name for name in names if kinds[name] == pl.Duration}  # the only ones that are not cast
+    numbered = {name for name in names if isinstance(kinds[name], pl.Categorical)}  # counted before they are
     counted = [
         table.select(
-            (pl.col(name).dt.to_string() if name in spans else pl.col(name).cast(pl.String)).alias("cell")
+            pl.col(name)
+            if name in numbered
+            else (pl.col(name).dt.to_string() if name in spans else pl.col(name).cast(pl.String))
         )
-        .group_by("cell")
+        .group_by(pl.col(name).alias("cell"))
         .agg(pl.len().alias("rows"))
+        .with_columns(pl.col("cell").cast(pl.String))
         for name in names
     ]
     if passes:

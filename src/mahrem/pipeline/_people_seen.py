@@ -11,7 +11,7 @@ import polars as pl
 from mahrem.datasets import are_invented
 from mahrem.release import warn_of_several_rows
 from mahrem.release.decisions import Policy
-from mahrem.release.folders import Fingerprints, FingerprintTaker, keep_fingerprints
+from mahrem.release.folders import Fingerprints, FingerprintTaker, remember_people
 
 NAME = "name"  # where the demo's patients are told by
 _PEOPLE = 1 << 20  # fingerprints that are held
@@ -65,7 +65,7 @@ class PeopleSeen:
     def keep(self, output: Path) -> None:
         """Warn if these people were released before, and keep their fingerprints for the next time."""
         if not self._invented:
-            keep_fingerprints(self._taken, output)
+            remember_people(self._taken, output)
 
     def _taken(self) -> Fingerprints:
         if self._failed is not None:

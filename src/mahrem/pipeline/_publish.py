@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from mahrem.drafts import Draft, compared_with, original_of, write_draft
 from mahrem.errors import GuaranteeBroken, Infeasible
-from mahrem.release import BY_RECIPE
-from mahrem.table import FORMATS, Reading, exported_names, open_source
+from mahrem.release import BY_RECIPE, meanwhile
+from mahrem.release.decisions import Policy
+from mahrem.release.folders import sha256_of
+from mahrem.table import FORMATS, NumberedCells, NumberedFiles, Reading, exported_names, open_source
 from mahrem.table.cells import as_text, restore_cells, write_ranges
 from mahrem.types import Mask, Rows
 from mahrem.verify import Verdict, verify
 
+_MANY = 10_000  # rows from which on a file is taken apart by a kernel
 _UNLIKE = (
     "trajectory-k-anonymity cannot be reached: too few people of the batch show the same in all their "
     "rows, or they share a value; publish one row for each person, or no pseudonym"
@@ -27,34 +30,64 @@ def checked_frame(draft: Draft, table: object) -> Verdict:
     return _check(draft, shown.scan(draft.judged_columns), shown.columns, order=None)
 
 
-def checked_file(draft: Draft, folder: Path) -> Verdict:
-    """Write the data file, read it back, and verify what it says."""
-    policy = draft.policy
-    path = folder / f"data.{policy.format}"
+def checked_file(draft: Draft, folder: Path) -> tuple[Verdict, str]:
+    """Write the data file, read it back, and verify what it says; gives its hash, too."""
+    path = folder / f"data.{draft.policy.format}"
     order = write_draft(draft, path)
-    published = read_back(path, draft.columns, policy.format)
-    wanted = _in_numbers(draft, published).collect(engine="streaming")  # read once, from the file
+    with meanwhile(lambda: sha256_of(path), rows=draft.prepared.rows) as hashed:
+        return _check(draft, _read_published(draft, path).lazy(), draft.columns, order), hashed()
+
+
+def _read_published(draft: Draft, path: Path) -> pl.DataFrame:
+    """Read what promises speak of from a published file, once, as somebody who has the file alone.
+
+    Cells of quasi-identifiers come as numbers of the texts they show: text takes more memory.
+    """
+    policy = draft.policy
+    files = FORMATS[policy.format].load()
+    if isinstance(files, NumberedFiles) and draft.prepared.rows >= _MANY:
+        numbered = files.read_numbered(path, draft.columns, draft.judged_columns)
+        if numbered is not None:
+            _check_header(numbered[0], draft.columns, policy.format)
+            return _of_numbers(draft, numbered[1])
+    published = read_back(path, draft.columns, policy.format).select(draft.judged_columns)
+    wanted = published.with_columns(
+        pl.col(name).cast(pl.Categorical(pl.Categories.random()))
+        for name, kind in published.collect_schema().items()
+        if kind == pl.String and name in _as_numbers(draft)
+    ).collect(engine="streaming")
     if FORMATS[policy.format].spreadsheets:
         wanted = restore_cells(wanted.lazy()).collect()
-    if policy.null:
-        texts = [pl.col(name) for name in draft.prepared.values if wanted.schema[name] == pl.String]
-        wanted = wanted.with_columns(
-            pl.when(~text.is_in(policy.null)).then(text).name.keep() for text in texts
-        )
-    return _check(draft, wanted.lazy(), draft.columns, order)
+    return wanted.with_columns(
+        _without_tokens(wanted[name], policy)
+        for name in draft.prepared.values
+        if wanted.schema[name] == pl.String
+    )
 
 
-def _in_numbers(draft: Draft, published: pl.LazyFrame) -> pl.LazyFrame:
-    """Read cells of quasi-identifiers as numbers of the texts they show: text takes more memory."""
-    judged = published.select(draft.judged_columns)
-    kinds = judged.collect_schema()
+def _of_numbers(draft: Draft, numbered: Mapping[str, NumberedCells]) -> pl.DataFrame:
+    """Make columns of numbered cells: what is done to a text is done once."""
+    few, columns = _as_numbers(draft), []
+    for name, cells in numbered.items():
+        texts = restore_cells(cells.texts.to_frame(name).lazy()).collect().to_series()
+        if name in draft.prepared.values:
+            texts = _without_tokens(texts, draft.policy)
+        if name in few:
+            texts = texts.cast(pl.Categorical(pl.Categories.random()))
+        columns.append(cells.rows(texts))
+    return pl.DataFrame(columns)
+
+
+def _as_numbers(draft: Draft) -> set[str]:
+    """Name the columns whose cells nobody reads as text."""
     prepared, policy = draft.prepared, draft.policy
     others = {*prepared.values, *prepared.rewritten, *draft.shifted, *policy.pseudonym, *policy.redact}
-    return judged.with_columns(
-        pl.col(name).cast(pl.Categorical(pl.Categories.random()))
-        for name in draft.quasi
-        if kinds[name] == pl.String and name not in others
-    )
+    return {name for name in draft.quasi if name not in others}
+
+
+def _without_tokens(texts: pl.Series, policy: Policy) -> pl.Series:
+    """Take texts that mean a missing value for one."""
+    return texts.set(texts.is_in(policy.null), None) if policy.null else texts
 
 
 def checked_database(draft: Draft, target: str, table: str, *, replace: bool) -> None:
@@ -175,7 +208,11 @@ def _check_bounds(draft: Draft, table: pl.LazyFrame, hidden: Mask) -> None:
 def read_back(path: Path, columns: Sequence[str], format: str) -> pl.LazyFrame:  # noqa: A002 - the option's name
     """Read a published file without what opens others' files, and check its header."""
     names, published = FORMATS[format].load().read_back(path, columns)
-    if names != exported_names(columns, format):
+    _check_header(names, columns, format)
+    return published
+
+
+def _check_header(names: Sequence[str], columns: Sequence[str], format: str) -> None:  # noqa: A002 - the same
+    if list(names) != exported_names(columns, format):
         wanted = len(columns)
         raise GuaranteeBroken(f"the file has {len(names)} columns that are not the {wanted} to be published")
-    return published

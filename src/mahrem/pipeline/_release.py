@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,9 +18,15 @@ from mahrem.errors import Doubtful, InvalidParameter, spelled
 from mahrem.files import refuse_short_key
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
 from mahrem.pipeline._summary import summarise
-from mahrem.release import RECIPE, in_parallel
+from mahrem.release import RECIPE, meanwhile
 from mahrem.release.decisions import Policy
-from mahrem.release.folders import record_run, remember_people, sha256_of, staged_release
+from mahrem.release.folders import (
+    fingerprints_of,
+    input_fingerprint,
+    record_run,
+    remember_people,
+    staged_release,
+)
 from mahrem.report import Report, promises_table, to_json
 from mahrem.table import Leaves
 from mahrem.verify import Verdict
@@ -146,12 +152,29 @@ def publish(draft: Draft, source: object, destination: Destination) -> LocalRele
             _verified=table,
             _target=destination.target,
         )
-    with staged_release(output, force=destination.force) as folder:
+    original, rows = original_of(draft.prepared.source), draft.prepared.rows
+    with (
+        meanwhile(lambda: input_fingerprint(source), rows=rows) as taken,
+        meanwhile(lambda: fingerprints_of(draft.policy, original, draft.prepared.keep), rows=rows) as people,
+    ):
+        report, about = _write_folder(draft, destination, output)
+        record_run(output, source, {**about, "input_fingerprint": taken()})
+        remember_people(people, output)
+    return LocalRelease(
+        report=report.as_dict(), folder=output, _draft=draft, _source=source, _target=destination.target
+    )
+
+
+def _write_folder(draft: Draft, destination: Destination, output: Path) -> tuple[Report, dict[str, Any]]:
+    """Write a release folder and verify it before it gets its name; gives what a record says of it, too."""
+    step, database = destination.step, destination.database
+    hashed: dict[str, str] = {}
+    with staged_release(output, force=destination.force, hashed=hashed) as folder:
         step(Note("stage.writing"))
-        verdict = checked_file(draft, folder)
+        verdict, digest = checked_file(draft, folder)
+        hashed[f"data.{draft.policy.format}"] = digest
         step(Note("stage.reporting"))
-        report = _report(draft, verdict, destination)
-        report = replace(report, fingerprint=sha256_of(folder / f"data.{draft.policy.format}"))
+        report = replace(_report(draft, verdict, destination), fingerprint=digest)
         write_words(folder, draft.policy, report, html=destination.html)
         recipe = recipe_of(draft)
         if recipe is not None:
@@ -159,7 +182,7 @@ def publish(draft: Draft, source: object, destination: Destination) -> LocalRele
         if database is not None:
             step(Note("stage.database"))
             checked_database(draft, *database, replace=destination.force)
-    about = {
+    return report, {
         "input": draft.prepared.source.label,
         "seed": draft.policy.seed,
         "policy": draft.policy.public(),
@@ -167,17 +190,6 @@ def publish(draft: Draft, source: object, destination: Destination) -> LocalRele
         "rows": verdict.rows,
         "seconds": round(destination.seconds, 3),
     }
-    memories: list[Callable[[], object]] = [
-        lambda: record_run(output, source, about),
-        lambda: remember_people(
-            draft.policy, original_of(draft.prepared.source), draft.prepared.keep, output
-        ),
-    ]
-    # Both read all of the source once more.
-    in_parallel(lambda remember: remember(), memories, rows=verdict.rows)
-    return LocalRelease(
-        report=report.as_dict(), folder=output, _draft=draft, _source=source, _target=destination.target
-    )
 
 
 def _report(draft: Draft, verdict: Verdict, destination: Destination) -> Report:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         warn_of_several_rows,
     )
     from mahrem.release._imported import ImportedPolicy, import_policy
-    from mahrem.release._parallel import in_parallel
+    from mahrem.release._parallel import in_parallel, meanwhile
     from mahrem.release._recipe import BY_RECIPE, RECIPE, Recipe, read_recipe
 else:
     __getattr__, __dir__ = offered(__name__)
@@ -36,6 +36,7 @@ __all__ = [
     "is_nearly_unique",
     "is_rarely_shared",
     "look_at",
+    "meanwhile",
     "read_recipe",
     "refuse_giving_away",
     "warn_of_several_rows",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
 from typing import TypeVar
 
 from mahrem.arrays import available_threads
@@ -34,3 +36,22 @@ def in_parallel(
         return [work(item) for item in todo]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, todo))
+
+
+@contextmanager
+def meanwhile(work: Callable[[], Result], *, rows: int) -> Iterator[Callable[[], Result]]:
+    """Begin some work in a thread of its own; gives a function that waits for what came of it.
+
+    Few rows are worked on when somebody asks. What was begun is done when the block ends, however it ends;
+    what it raised is raised by who asks, and by nobody else.
+
+    Example:
+        >>> with meanwhile(lambda: sum(range(10)), rows=10) as total:
+        ...     total()
+        45
+    """
+    if rows < WORTH_THREADS or available_threads() < 2:
+        yield cache(work)
+        return
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(work).result

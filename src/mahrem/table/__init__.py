@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mahrem.table._formats import (
         FORMATS,
         FileFormat,
+        NumberedCells,
+        NumberedFiles,
         RecordFiles,
         SlicedFiles,
         refuse_too_large,
@@ -68,6 +70,8 @@ __all__ = [
     "Missing",
     "MissingCell",
     "Moments",
+    "NumberedCells",
+    "NumberedFiles",
     "Numbers",
     "Prefix",
     "Range",

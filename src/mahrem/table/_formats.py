@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, cast, runtime_checkable
+
+import numpy as np
 
 from mahrem.entries import Entries, Entry
 from mahrem.errors import InvalidParameter
@@ -12,12 +14,11 @@ from mahrem.errors import InvalidParameter
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
     from mahrem.table.reading import Reading, Source
-    from mahrem.types import Offsets
+    from mahrem.types import Codes, Offsets
 
 
 class TableFiles(Protocol):
@@ -72,6 +73,29 @@ class SlicedFiles(Protocol):
 
     def read_slices(self, path: Path, columns: Sequence[str]) -> pl.LazyFrame:
         """Read the cells of a published file, a slice at a time."""
+        ...
+
+
+class NumberedCells(NamedTuple):
+    """The cells of a column as numbers of the texts that they show."""
+
+    texts: pl.Series  # all different
+    codes: Codes  # (rows,) -1 where a cell says nothing
+
+    def rows(self, texts: pl.Series) -> pl.Series:
+        """Give every row what ``texts``, made of these one by one, says of its text."""
+        beyond = texts.extend_constant(None, 1)
+        return beyond.gather(np.where(self.codes < 0, len(texts), self.codes))
+
+
+@runtime_checkable
+class NumberedFiles(Protocol):
+    """Files of text that can be read column by column, each text once."""
+
+    def read_numbered(
+        self, path: Path, columns: Sequence[str], wanted: Sequence[str]
+    ) -> tuple[list[str], dict[str, NumberedCells]] | None:
+        """Read header and some of the columns; None where only :meth:`TableFiles.read_back` can."""
         ...
 
 

@@ -61,9 +61,9 @@ def _numbered(name: str, kind: pl.DataType) -> pl.Expr:
     """Number the cells of a column from 1, missing ones 0; numbers are grouped more quickly than text."""
     if not isinstance(kind, TEXTS):
         return pl.col(name)
-    coded = (
-        pl.col(name) if kind == pl.Categorical else pl.col(name).cast(pl.Categorical(pl.Categories.random()))
-    )
+    coded = pl.col(name)
+    if not isinstance(kind, pl.Categorical):
+        coded = coded.cast(pl.Categorical(pl.Categories.random()))
     return coded.to_physical().cast(pl.UInt64).fill_null(_NOTHING) + 1  # the largest number wraps around to 0
 
 
@@ -74,7 +74,7 @@ def _one_key(frame: pl.DataFrame, quasi: Sequence[str]) -> NDArray[np.uint64] | 
         return None
     columns, choices = [], []
     for name in quasi:
-        codes = _coded(frame[name]).to_physical()
+        codes = as_categories(frame[name]).to_physical()
         if codes.null_count():
             codes = (codes.cast(pl.UInt64) + 1).fill_null(0)
         columns.append(codes.to_numpy())
@@ -88,8 +88,11 @@ def _one_key(frame: pl.DataFrame, quasi: Sequence[str]) -> NDArray[np.uint64] | 
     return key
 
 
-def _coded(cells: pl.Series) -> pl.Series:
-    return cells if cells.dtype == pl.Categorical else cells.cast(pl.Categorical(pl.Categories.random()))
+def as_categories(cells: pl.Series) -> pl.Series:
+    """Give texts as numbers of the different ones."""
+    # Categories of one's own are not equal to the class of all.
+    known = isinstance(cells.dtype, pl.Categorical)
+    return cells if known else cells.cast(pl.Categorical(pl.Categories.random()))
 
 
 def suppressed_rows(

@@ -17,6 +17,8 @@ from mahrem.table import Column, encode_sensitive
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
 from mahrem.verify._classes import (
     SUPPRESSED,
+    TEXTS,
+    as_categories,
     fresh_names,
     people_per_class,
     published_classes,
@@ -257,6 +259,20 @@ def _hashed_classes(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> tu
 
 
 def _look_up(column: pl.DataFrame, name: str, known: _Coded) -> pl.Series:
+    if not isinstance(column.schema[name], TEXTS):
+        return _joined(column, name, known)
+    coded = as_categories(column[name])  # each text is looked up once
+    own = coded.unique()
+    numbers, places = own.to_physical(), coded.to_physical()
+    last = int(numbers.max() or 0) + 1  # the place of missing cells
+    codes = np.zeros(last + 1, np.int32)
+    codes[numbers.fill_null(last).to_numpy()] = _joined(
+        own.cast(pl.String).to_frame(), name, known
+    ).to_numpy()
+    return pl.Series(known.code, codes[places.fill_null(last).to_numpy()])
+
+
+def _joined(column: pl.DataFrame, name: str, known: _Coded) -> pl.Series:
     joined = column.join(known.lookup, on=name, how="left", nulls_equal=True, maintain_order="left")
     return joined[known.code]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
@@ -35,16 +36,18 @@ class RowSketch:
     hashes: NDArray[np.uint64] = field(repr=False)
 
     @classmethod
-    def of(cls, texts: pl.Series, key: bytes, *, kept: int) -> Self:
+    def of(cls, texts: Iterable[pl.Series], key: bytes, *, kept: int) -> Self:
         """Sketch rows that are written as one text each.
 
         Args:
-            texts: The rows.
+            texts: The rows, some at a time.
             key: Secret of who keeps the sketch.
             kept: So many hashes at most.
         """
         words = np.frombuffer(hashlib.sha256(key).digest()[:16], np.uint64)
-        distinct = _distinct(_hashed(texts, words))
+        distinct = _distinct(
+            np.concatenate([np.empty(0, np.uint64), *(_hashed(some, words) for some in texts)])
+        )
         return cls(len(distinct), distinct[:kept])
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Files of text put together from pieces that many rows share."""
+"""Files of text put together from pieces that many rows share, and taken apart again."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.arrays.weaving._unravel import Cells, unravel
     from mahrem.arrays.weaving._weave import Strand, weave
 else:
     __getattr__, __dir__ = offered(__name__)
 
-__all__ = ["Strand", "weave"]
+__all__ = ["Cells", "Strand", "unravel", "weave"]

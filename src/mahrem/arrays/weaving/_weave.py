@@ -48,11 +48,12 @@ def copy_pieces(
         at[row] = np.int64(to + end - begin)
 
 
-def weave(strands: Sequence[Strand]) -> Bytes:
+def weave(strands: Sequence[Strand], room: Bytes | None = None) -> Bytes:
     """Put rows together: of every strand, in their order, the piece that a row shows.
 
     Args:
         strands: At least one; all speak of the same rows.
+        room: Where to put them, if there is enough: new memory takes as long as the rows themselves.
 
     Guarantees:
         - Rows stand one after the other, and nothing between them.
@@ -69,7 +70,8 @@ def weave(strands: Sequence[Strand]) -> Bytes:
         lengths += np.diff(strand.offsets)[strand.place]
     ends = np.cumsum(lengths)
     at = ends - lengths
-    out = np.empty(int(ends[-1]) if rows else 0, np.uint8)
+    size = int(ends[-1]) if rows else 0
+    out = np.empty(size, np.uint8) if room is None or len(room) < size else room[:size]
 
     def copy(first: int, last: int) -> None:
         for strand in strands:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from mahrem.errors import InvalidInput, InvalidParameter, MahremError, OutputFailed, Tampered, spelled
 from mahrem.files import restore_interrupted, staged_folder, write_whole
@@ -18,8 +19,15 @@ DATA_FILES = tuple(f"data.{name}" for name in written_formats())
 
 
 @contextmanager
-def staged_release(target: Path, *, force: bool = False) -> Iterator[Path]:
+def staged_release(
+    target: Path, *, force: bool = False, hashed: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Path]:
     """Build a release in a private folder and give it its final name only if all went well.
+
+    Args:
+        target: The folder to be.
+        force: Replace an earlier release there.
+        hashed: Hashes of files that somebody takes within the block, by name: they are not read once more.
 
     Guarantees:
         - Until the block ends, nothing exists under ``target`` that was not there before; then the old
@@ -34,7 +42,7 @@ def staged_release(target: Path, *, force: bool = False) -> Iterator[Path]:
     try:
         with staged_folder(target) as stage:
             yield stage
-            _write_hashes(stage)
+            _write_hashes(stage, hashed)
     except OSError as error:
         if isinstance(error, MahremError):
             raise
@@ -127,8 +135,8 @@ def _refuse_occupied(target: Path, *, force: bool) -> None:
         )
 
 
-def _write_hashes(stage: Path) -> None:
-    lines = [f"{sha256_of(stage / name)}  {name}\n" for name in files_of(stage)]
+def _write_hashes(stage: Path, hashed: Mapping[str, str]) -> None:
+    lines = [f"{hashed.get(name) or sha256_of(stage / name)}  {name}\n" for name in files_of(stage)]
     (stage / HASHES).write_text("".join(lines), encoding="utf-8")
 
 

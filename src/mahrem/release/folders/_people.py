@@ -86,10 +86,8 @@ class FingerprintTaker:
         texts = [pl.col(name).cast(pl.String).fill_null("\x00") for name in self._names]
         joined = pl.concat_str(texts, separator=_SEPARATOR)
         rows = (part.select(joined).to_series() for part in text_where_needed(frame).iter_slices(_ROWS))
-        parts = [RowSketch.of(texts, b"people" + self._key, kept=_ROWS).hashes for texts in rows]
-        if not self._whole:
-            parts = [part[part < self._parts[0][-1]] for part in parts]
-        self._parts += parts
+        hashes = RowSketch.of(rows, b"people" + self._key, kept=frame.height).hashes
+        self._parts.append(hashes if self._whole else hashes[hashes < self._parts[0][-1]])
         if self._most is not None and sum(map(len, self._parts)) > 2 * self._most:
             self._add_up()
 
@@ -178,13 +176,15 @@ def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
     Guarantees:
         - What is kept is readable by this user alone and holds keyed hashes, never a value.
     """
-    return keep_fingerprints(lambda: fingerprints(frame, by_name=by_name), release)
+    return remember_people(lambda: fingerprints(frame, by_name=by_name), release)
 
 
-def keep_fingerprints(taken: Callable[[], Fingerprints], release: Path) -> int:
-    """Compare fingerprints with those of earlier releases, and keep them; as :func:`watch_people`."""
+def remember_people(people: Callable[[], Fingerprints | None], release: Path) -> int:
+    """Do the same with fingerprints that somebody has taken, or none where nobody can be told of."""
     try:
-        prints = taken()
+        prints = people()
+        if prints is None:
+            return 0
         common = _warn_of_overlap(prints, release)
         _remember(prints, release)
         forget_mark(release)
@@ -194,22 +194,21 @@ def keep_fingerprints(taken: Callable[[], Fingerprints], release: Path) -> int:
     return common
 
 
-def remember_people(policy: Policy, source: Source, keep: Mask, output: Path) -> None:
-    """Warn if these people were released before, and keep their fingerprints for the next time.
+def fingerprints_of(policy: Policy, source: Source, keep: Mask) -> Fingerprints | None:
+    """Take the fingerprints of the people of a table; None if they were invented.
 
     Args:
         policy: Says which columns tell people apart.
         source: The table.
         keep: Which of its rows take part.
-        output: The folder of the release.
     """
     if _only_invented(source):
-        return
+        return None
     names, by_name = columns_naming_people(
         policy.subject, (*policy.identifier, *policy.pseudonym), policy.quasi, source.columns
     )
     people = source.take(names)
-    watch_people(people if keep.all() else people.filter(pl.Series(keep)), output, by_name=by_name)
+    return fingerprints(people if keep.all() else people.filter(pl.Series(keep)), by_name=by_name)
 
 
 def _only_invented(source: Source) -> bool:

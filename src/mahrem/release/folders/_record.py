@@ -40,14 +40,13 @@ def record_run(output: Path, source: object, about: Mapping[str, Any]) -> Path |
     Args:
         output: The release folder.
         source: What it was made of; of a file, a keyed fingerprint is kept.
-        about: What else to keep.
+        about: What else to keep; the fingerprint, where somebody has taken it already.
     """
-    file = Path(source) if isinstance(source, str | Path) else None
     record = {
         "mahrem": own_version(),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "release": str(output.absolute()),
-        "input_fingerprint": None if file is None or not file.is_file() else input_fingerprint(file),
+        "input_fingerprint": None if "input_fingerprint" in about else input_fingerprint(source),
         **about,
     }
     name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(4)}.json"
@@ -60,9 +59,12 @@ def record_run(output: Path, source: object, about: Mapping[str, Any]) -> Path |
         return None
 
 
-def input_fingerprint(path: Path) -> str | None:
+def input_fingerprint(source: object) -> str | None:
     """Hash an input file under this user's own key: a plain hash of a small table can be guessed back."""
+    path = Path(source) if isinstance(source, str | Path) else None
     try:
+        if path is None or not path.is_file():
+            return None
         digest = hmac.new(private_key(), digestmod=hashlib.sha256)
         with path.open("rb") as file:
             while chunk := file.read(_CHUNK):

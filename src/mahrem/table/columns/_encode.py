@@ -65,7 +65,7 @@ def _encode(
 
 def number_places(series: pl.Series, name: str, decimal: str | None) -> tuple[Positions, Numbers]:
     """Read numbers and their ends; what is no number is refused."""
-    text = series.cast(pl.String) if series.dtype in (pl.Categorical, pl.Enum) else series
+    text = series.cast(pl.String) if isinstance(series.dtype, pl.Categorical | pl.Enum) else series
     if text.dtype == pl.String:
         numbers = numbers_of_text(text, decimal=decimal)
     elif text.dtype.is_numeric():
@@ -128,7 +128,7 @@ def _refuse_large_whole(series: pl.Series, numbers: pl.Series, name: str) -> Non
 
 def moment_places(series: pl.Series, name: str) -> tuple[Positions, Moments]:
     """Read days or moments and their ends; what is neither is refused."""
-    text = series.cast(pl.String) if series.dtype in (pl.Categorical, pl.Enum) else series
+    text = series.cast(pl.String) if isinstance(series.dtype, pl.Categorical | pl.Enum) else series
     if text.dtype == pl.String:
         moments = moments_of_text(text)
     elif text.dtype == pl.Datetime:

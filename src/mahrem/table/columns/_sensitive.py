@@ -81,7 +81,7 @@ def encode_sensitive(series: pl.Series, column: Column, *, decimal: str | None =
 
 def _sensitive_ranges(series: pl.Series, name: str, decimal: str | None) -> Values | None:
     """Number numbers or dates that were made coarser by their ends; None where a cell is something else."""
-    text = series.cast(pl.String) if series.dtype in (pl.Categorical, pl.Enum) else series
+    text = series.cast(pl.String) if isinstance(series.dtype, pl.Categorical | pl.Enum) else series
     if text.dtype != pl.String or not text.str.starts_with("[").any():
         return None
     labels, places = sorted_places(_without_stars(text))
@@ -103,7 +103,7 @@ def _with_missing(name: str, codes: Codes, size: int, missing: Mask, *, joined: 
 
 def _without_stars(series: pl.Series) -> pl.Series:
     """Take out what is no number and no date because it shows nothing."""
-    text = series.cast(pl.String) if series.dtype in (pl.Categorical, pl.Enum) else series
+    text = series.cast(pl.String) if isinstance(series.dtype, pl.Categorical | pl.Enum) else series
     if text.dtype != pl.String:
         return series
     return text.set(is_no_value(text), None)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
+import mmap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +15,14 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidParameter
+from mahrem.table._formats import NumberedCells
 from mahrem.table.reading import Reading, Source, TextSlices, open_csv, scan_slices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from polars._typing import CsvQuoteStyle
 
+    from mahrem.arrays.weaving import Cells
     from mahrem.types import Offsets
 
 _CHUNK = 1 << 20
@@ -93,8 +97,53 @@ class TextFiles:
         assert cells is not None  # noqa: S101 - text has a simple kind
         return cells
 
+    def read_numbered(
+        self, path: Path, columns: Sequence[str], wanted: Sequence[str]
+    ) -> tuple[list[str], dict[str, NumberedCells]] | None:
+        """Read header and some columns, each text once; None where a file needs a reader of any file.
+
+        Guarantees:
+            - The cells are those of :meth:`read_back`.
+        """
+        from mahrem.arrays.weaving import unravel  # a small file does without
+
+        if len(columns) < 2:
+            return None
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            content = np.frombuffer(mapped, np.uint8)
+            try:
+                header = _first_record(mapped)
+                if header is None or mapped[:3] == codecs.BOM_UTF8:
+                    return None
+                places = [columns.index(name) for name in wanted]
+                found = unravel(content, len(header), ord(self.separator), places, len(columns))
+                if found is None:
+                    return None
+                names = next(csv.reader(io.StringIO(header.decode(), newline=""), delimiter=self.separator))
+                return names, {name: _numbered(cells) for name, cells in zip(wanted, found, strict=True)}
+            finally:
+                found = content = None  # the file is let go only when nobody looks at it
+
 
 CSV, TSV = TextFiles(","), TextFiles("\t")
+
+
+def _first_record(content: mmap.mmap) -> bytes | None:
+    """Give the header with its line end; None where quotes make it hard to find."""
+    header = content[: content.find(b"\n") + 1]
+    return header if header and header.count(b'"') % 2 == 0 else None
+
+
+def _numbered(cells: Cells) -> NumberedCells:
+    import pyarrow as pa
+
+    content, offsets = cells.texts()
+    stored = pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(content))
+    stored.validate(full=True)  # that it is UTF-8, too
+    texts = pl.Series(stored, dtype=pl.String)
+    if texts.str.contains('"', literal=True).any():
+        texts = texts.str.replace_all('""', '"', literal=True)
+    return NumberedCells(texts, np.concatenate(cells.codes) if cells.codes else np.empty(0, np.int32))
 
 
 def _has_blank_lines(part: pl.DataFrame) -> bool:
