@@ -22,8 +22,7 @@ LOOKED_AT = 400  # values whose writing is measured
 SIGNS = 32  # of a value
 DIGITS = 1.5  # on average, from which on words and digits are a code
 EXACT = 2.0**53  # beyond which floats skip whole numbers
-# No word is written so: four consonants, a capital inside that begins no word, digits between letters or letters
-# between digits.
+# No word is written so: four consonants, a capital that begins no word, digits and letters in turns.
 UNSPOKEN = (
     r"[bcdfghjklmnpqrstvwxzBCDFGHJKLMNPQRSTVWXZ]{4}|[a-z][A-Z](?:[^a-z]|$)|[A-Z][a-z][A-Z]|"
     r"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]"
