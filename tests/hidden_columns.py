@@ -120,6 +120,7 @@ OWN_AMOUNTS: dict[str, Maker] = {  # so fine that rows which share one belong to
 GIVE_NOTHING: dict[str, Maker] = {
     "articles": lambda random: _ARTICLES[min(int(random.paretovariate(0.5)), 49)],
     "measures": lambda random: round(random.gauss(100, 20), 1),
+    "colours": lambda random: random.choice(_WORDS).title() + random.choice(_WORDS).title(),
     "ages": lambda random: random.randrange(18, 90),
     "towns and districts": lambda random: f"{random.choice(_WORDS).title()}-{random.randrange(1, 9)}",
     "amounts": lambda random: 50 * random.randrange(200, 4000),

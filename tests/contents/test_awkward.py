@@ -132,7 +132,7 @@ def test_codes_of_households_are_not_published_where_fewer_than_k_share_one() ->
         [100_000 + n // 3 * 37 for n in range(600)],
     ):
         frame = pl.DataFrame({"age": ages, "x": codes})
-        with pytest.raises(GivesAway, match="value of its own"):
+        with pytest.raises(GivesAway, match=r"value of its own|record numbers"):
             mh.anonymize(frame, quasi="age", insensitive="x", k=5, html=False)
         assert mh.inspect(frame).roles().get("insensitive") is None
     shared = pl.DataFrame({"age": ages, "x": [f"H{n % 12:05d}" for n in range(600)]})

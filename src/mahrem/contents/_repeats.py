@@ -22,9 +22,10 @@ LOOKED_AT = 400  # values whose writing is measured
 SIGNS = 32  # of a value
 DIGITS = 1.5  # on average, from which on words and digits are a code
 EXACT = 2.0**53  # beyond which floats skip whole numbers
-# No word is written so: four consonants, a capital inside, digits between letters or letters between digits.
+# No word is written so: four consonants, a capital that begins no word, digits and letters in turns.
 UNSPOKEN = (
-    r"[bcdfghjklmnpqrstvwxzBCDFGHJKLMNPQRSTVWXZ]{4}|[a-z][A-Z]|[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]"
+    r"[bcdfghjklmnpqrstvwxzBCDFGHJKLMNPQRSTVWXZ]{4}|[a-z][A-Z](?:[^a-z]|$)|[A-Z][a-z][A-Z]|"
+    r"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]"
 )
 AMOUNT = r"^[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d+(?:[.,]\d+)?)$"
 
@@ -50,7 +51,7 @@ def are_sparse_codes(texts: pl.Series, distinct: int) -> bool:
         if random
         else _bits(some.str.replace_all(r"[^0-9]", "")) + _entropy(some.str.replace_all("[0-9]", ""))
     )
-    return bits >= np.log2(max(2, distinct) * SPARSE)
+    return bool(bits >= np.log2(max(2, distinct) * SPARSE))
 
 
 def are_sparse_numbers(values: pl.Series, distinct: int) -> bool:
@@ -73,7 +74,7 @@ def are_sparse_numbers(values: pl.Series, distinct: int) -> bool:
     )
     plain = grouped.str.replace(",", ".", literal=True)
     numbers = plain.cast(pl.Float64, strict=False).drop_nulls().to_numpy()
-    places = int(plain.str.extract(r"\.([0-9]+)$").str.strip_chars_end("0").str.len_bytes().max() or 0)
+    places = _longest(plain.str.extract(r"\.([0-9]+)$").str.strip_chars_end("0"))
     scaled = numbers * 10.0 ** min(places, 6)
     low, high = np.quantile(scaled, (0.05, 0.95))
     if high - low >= EXACT:
@@ -85,10 +86,12 @@ def are_sparse_numbers(values: pl.Series, distinct: int) -> bool:
 
 def _bits(texts: pl.Series) -> float:
     """Add up how freely every place of the values is written; shorter ones are without a sign there."""
-    return sum(
-        _entropy(texts.str.slice(place, 1))
-        for place in range(min(SIGNS, int(texts.str.len_chars().max() or 0)))
-    )
+    places = range(min(SIGNS, _longest(texts)))
+    return float(sum(_entropy(texts.str.slice(place, 1)) for place in places))
+
+
+def _longest(texts: pl.Series) -> int:
+    return int(texts.str.len_chars().drop_nulls().to_numpy().max(initial=0))
 
 
 def _entropy(values: pl.Series) -> float:

@@ -68,7 +68,7 @@ def _stirred(word: Word) -> Word:
 
 
 @inner_with(inline="always")
-def _shape(total: Word, lookups: Hashes) -> int:
+def _shape(total: Word, lookups: Hashes) -> np.int32:
     """Say how a text with such counts is written."""
     dots, dashes = (total >> np.uint64(21)) & _MOST, (total >> np.uint64(28)) & _MOST
     signs = np.uint64((total >> np.uint64(35)) & _MOST > np.uint64(0))
@@ -329,7 +329,7 @@ class LeastTexts:
     @property
     def written(self) -> Integers:
         """``(SHAPES,)`` rows by how they are written."""
-        return self._by_shape[1].astype(np.int64)
+        return np.asarray(self._by_shape[1].astype(np.int64))
 
     def chosen(self) -> tuple[Integers, Hashes, Shapes, Integers, Mask]:
         """Give what was chosen.
