@@ -40,15 +40,8 @@ from mahrem.drafts._method import admission
 from mahrem.errors import MahremError
 from mahrem.metrics import RowCounts, guess_within_classes, measure
 from mahrem.models import DistinctDiversity, KAnonymity
-from mahrem.partition import (
-    Admission,
-    ColumnCosts,
-    Mondrian,
-    Mosaic,
-    Partitioner,
-    UtilityAware,
-    within_patterns,
-)
+from mahrem.partition import Mondrian, Mosaic, Partitioner, UtilityAware
+from mahrem.partition.judging import Admission, ColumnCosts, within_patterns
 from mahrem.partition.mosaic._repaired import Bench
 from mahrem.release.decisions import Policy, cell_costs, policy_from, recoding_of
 from mahrem.table import Axis, Leaves, Values, Words

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from mahrem.arrays import sketching
-from mahrem.partition import Admits, ColumnCosts, Mondrian, Mosaic, Partition, Partitioner, Repaired
+from mahrem.partition import Admits, Mondrian, Mosaic, Partition, Partitioner, Repaired
+from mahrem.partition.judging import ColumnCosts
 from mahrem.recode import Recoding, render
 from mahrem.release.decisions import CellPricing
 from mahrem.spark._frame import CLASS, PlacedColumn

@@ -14,7 +14,8 @@ from mahrem import check
 from mahrem.contents import Contents, TableSketch, look_into
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.models import Promise
-from mahrem.partition import METHODS, Partitioner, Repair, Repaired
+from mahrem.partition import METHODS, Partitioner, Repaired
+from mahrem.partition.mosaic import Repair
 from mahrem.recode import Recoding
 from mahrem.release import refuse_giving_away
 from mahrem.release.decisions import (

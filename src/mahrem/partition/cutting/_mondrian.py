@@ -16,8 +16,7 @@ from mahrem.types import Points
 if TYPE_CHECKING:
     from mahrem.table import Hierarchy
 
-_RULES = ("median", "middle", "gap")  # in the order of the kernels
-CUTS = (*_RULES, "cells")
+CUTS = ("median", "middle", "gap")  # in the order of the kernels
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Mondrian:
     cells: tuple[ColumnCosts, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        if check.one_of(CUTS, cut=self.cut) != "median" and not self.strict:
+        if check.one_of((*CUTS, "cells"), cut=self.cut) != "median" and not self.strict:
             raise InvalidParameter(
                 f"cut={self.cut!r} needs strict=True: relaxed, segments are halved exactly"
             )
@@ -91,7 +90,7 @@ class Mondrian:
         branches = (
             cutting.branch_out(forest_of(self.hierarchies, points.shape[1])) if self.hierarchies else None
         )
-        manner = _Manner(strict=self.strict, rule=_RULES.index(self.cut), branches=branches, threads=threads)
+        manner = _Manner(strict=self.strict, rule=CUTS.index(self.cut), branches=branches, threads=threads)
         if admits.plain:
             split = cutting.grow(points, minimum, **manner)
         else:

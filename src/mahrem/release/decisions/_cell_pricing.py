@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mahrem.metrics import cell_losses, placed_ends
-from mahrem.partition import ColumnCosts
+from mahrem.partition.judging import ColumnCosts
 from mahrem.recode import Recoding
 from mahrem.release.decisions._columns import recoding_of
 from mahrem.release.decisions._policy import Policy
