@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 import polars as pl
@@ -264,7 +264,7 @@ def _look_up(column: pl.DataFrame, name: str, known: _Coded) -> pl.Series:
     coded = as_categories(column[name])  # each text is looked up once
     own = coded.unique()
     numbers, places = own.to_physical(), coded.to_physical()
-    last = int(numbers.max() or 0) + 1  # the place of missing cells
+    last = int(cast("int | None", numbers.max()) or 0) + 1  # the place of missing cells
     codes = np.zeros(last + 1, np.int32)
     codes[numbers.fill_null(last).to_numpy()] = _joined(
         own.cast(pl.String).to_frame(), name, known

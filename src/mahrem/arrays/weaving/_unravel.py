@@ -208,6 +208,8 @@ class Cells:
 
     content: Bytes = field(repr=False)
     codes: list[Codes] = field(default_factory=list, repr=False)
+    _places: Integers = field(init=False, repr=False)
+    _sizes: Integers = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._counted = np.zeros(1, np.int64)

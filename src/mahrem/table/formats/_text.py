@@ -105,24 +105,27 @@ class TextFiles:
         Guarantees:
             - The cells are those of :meth:`read_back`.
         """
-        from mahrem.arrays.weaving import unravel  # a small file does without
-
         if len(columns) < 2:
             return None
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            content = np.frombuffer(mapped, np.uint8)
-            try:
-                header = _first_record(mapped)
-                if header is None or mapped[:3] == codecs.BOM_UTF8:
-                    return None
-                places = [columns.index(name) for name in wanted]
-                found = unravel(content, len(header), ord(self.separator), places, len(columns))
-                if found is None:
-                    return None
-                names = next(csv.reader(io.StringIO(header.decode(), newline=""), delimiter=self.separator))
-                return names, {name: _numbered(cells) for name, cells in zip(wanted, found, strict=True)}
-            finally:
-                found = content = None  # the file is let go only when nobody looks at it
+            return self._numbered(mapped, columns, wanted)
+
+    def _numbered(
+        self, mapped: mmap.mmap, columns: Sequence[str], wanted: Sequence[str]
+    ) -> tuple[list[str], dict[str, NumberedCells]] | None:
+        """Read a mapped file; nothing may look at it any more when it is let go, and what is returned does not."""
+        from mahrem.arrays.weaving import unravel  # a small file does without
+
+        header = _first_record(mapped)
+        if header is None or mapped[:3] == codecs.BOM_UTF8:
+            return None
+        places = [columns.index(name) for name in wanted]
+        content = np.frombuffer(mapped, np.uint8)
+        found = unravel(content, len(header), ord(self.separator), places, len(columns))
+        if found is None:
+            return None
+        names = next(csv.reader(io.StringIO(header.decode(), newline=""), delimiter=self.separator))
+        return names, {name: _numbered(cells) for name, cells in zip(wanted, found, strict=True)}
 
 
 CSV, TSV = TextFiles(","), TextFiles("\t")
