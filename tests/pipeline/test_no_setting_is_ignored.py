@@ -163,6 +163,7 @@ OF_ALL: dict[str, Any] = {
     "repair": True,
     "suppressed": "keep-sensitive",
     "master": "local[2]",
+    "memory": "100MB",
     "delimiter": ";",
     "encoding": "cp1254",
     "header": False,
