@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import mmap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,20 +106,14 @@ class TextFiles:
         """
         if len(columns) < 2:
             return None
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            return self._numbered(mapped, columns, wanted)
-
-    def _numbered(
-        self, mapped: mmap.mmap, columns: Sequence[str], wanted: Sequence[str]
-    ) -> tuple[list[str], dict[str, NumberedCells]] | None:
-        """Read a mapped file; nothing may look at it any more when it is let go, and what is returned does not."""
         from mahrem.arrays.weaving import unravel  # a small file does without
 
-        header = _first_record(mapped)
-        if header is None or mapped[:3] == codecs.BOM_UTF8:
-            return None
+        with path.open("rb") as file:
+            header = file.readline()
+        if not header.endswith(b"\n") or header.count(b'"') % 2 or header.startswith(codecs.BOM_UTF8):
+            return None  # quotes make the end of such a header hard to find
         places = [columns.index(name) for name in wanted]
-        content = np.frombuffer(mapped, np.uint8)
+        content = np.memmap(path, np.uint8, mode="r")
         found = unravel(content, len(header), ord(self.separator), places, len(columns))
         if found is None:
             return None
@@ -129,12 +122,6 @@ class TextFiles:
 
 
 CSV, TSV = TextFiles(","), TextFiles("\t")
-
-
-def _first_record(content: mmap.mmap) -> bytes | None:
-    """Give the header with its line end; None where quotes make it hard to find."""
-    header = content[: content.find(b"\n") + 1]
-    return header if header and header.count(b'"') % 2 == 0 else None
 
 
 def _numbered(cells: Cells) -> NumberedCells:
