@@ -84,7 +84,7 @@ from mahrem.arrays.tiling import (
     rows_by_label,
     swap_rows,
 )
-from mahrem.arrays.weaving import Strand, weave
+from mahrem.arrays.weaving import Strand, unravel, weave
 from mahrem.types import Points
 
 
@@ -97,6 +97,8 @@ def rehearse() -> None:
     least.chosen()
     for content in (read_only, read_only.copy()):
         weave([Strand(content, np.array([0, 16]), np.zeros(2, np.int64))])
+        (cells,) = unravel(np.frombuffer(b'"a,""b",1\n,2\n', np.uint8), 0, ord(","), [0], 2) or ()
+        cells.texts()
     points = np.arange(24.0).reshape(12, 2)
     rows = np.arange(12, dtype=np.int32)
     columns = (rows % 3, (rows % 3).astype(np.int8))

@@ -118,7 +118,8 @@ def mended(thing: Any, place: int, change: Any) -> tuple[Any, int]:
 
 
 def other_type(leaf: Any) -> Any:
-    return leaf.astype(np.float32 if leaf.dtype != np.float32 else np.int64)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is only room holds anything
+        return leaf.astype(np.float32 if leaf.dtype != np.float32 else np.int64)
 
 
 CHANGES = {

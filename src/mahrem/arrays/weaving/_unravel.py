@@ -111,7 +111,7 @@ def split_records(  # noqa: C901, PLR0912 - a kernel does all at one look
                     if content[at] == _QUOTE or content[at] == _RETURN:
                         return -1
                     at += _U(1)
-            length = int(at - begin)
+            length = np.int64(at - begin)
             if not plain:
                 at += _U(1)
             if at >= size or content[at] != (_NEWLINE if column == columns - 1 else mark):
@@ -119,11 +119,11 @@ def split_records(  # noqa: C901, PLR0912 - a kernel does all at one look
             at += _U(1)
             if wanted[column] >= 0:
                 place = wanted[column] * most + row
-                begins[place] = int(begin)
+                begins[place] = np.int64(begin)
                 lengths[place] = -1 if plain and length == 0 else length
         row += 1
     counted[0] = row
-    return int(at)
+    return int(np.int64(at))  # one type for all returns: mixed ones would be floats
 
 
 @kernel
@@ -174,7 +174,7 @@ def number_cells(
                 number = counted[0]
                 counted[0] += 1
                 slots[slot] = np.int32(number + 1)
-                hashes[number], places[number], sizes[number] = mixed, int(begin), int(size)
+                hashes[number], places[number], sizes[number] = mixed, np.int64(begin), np.int64(size)
                 break
             if hashes[number] == mixed and _U(sizes[number]) == size:
                 other = _U(places[number])

@@ -113,7 +113,7 @@ class TextFiles:
         if not header.endswith(b"\n") or header.count(b'"') % 2 or header.startswith(codecs.BOM_UTF8):
             return None  # quotes make the end of such a header hard to find
         places = [columns.index(name) for name in wanted]
-        content = np.memmap(path, np.uint8, mode="r")
+        content = np.asarray(np.memmap(path, np.uint8, mode="r"))
         found = unravel(content, len(header), ord(self.separator), places, len(columns))
         if found is None:
             return None
