@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from mahrem.release.decisions import ReleaseKeywords
     from mahrem.spilled import MemoryBound
 
+_ALWAYS_FITS = 1_000_000  # cells; the least bound on memory leaves room for them
+
 _WORTH_SAYING = 3.0  # seconds
 
 
@@ -221,9 +223,11 @@ def _bound(opened: Source, policy: Policy, destination: Destination) -> MemoryBo
     """
     if policy.memory is None and not (isinstance(opened, PolarsSource) and opened.in_batches()):
         return None
+    columns = len(opened.columns)
+    if policy.memory is None and opened.rows * columns < _ALWAYS_FITS:
+        return None
     from mahrem.spilled import needed_in_memory, usual_bound
 
-    columns = len(opened.columns)
     needed, most = needed_in_memory(opened.rows, columns), policy.memory or usual_bound()
     if needed <= most:
         return None

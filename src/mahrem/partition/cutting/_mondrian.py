@@ -9,11 +9,10 @@ from mahrem import check
 from mahrem.arrays import cutting
 from mahrem.errors import InvalidParameter
 from mahrem.partition._partition import Admits, Cuts, Partition, least_rows
-from mahrem.partition.cutting._forest import forest_of
-from mahrem.partition.judging import ColumnCosts, plain_costs
 from mahrem.types import Points
 
 if TYPE_CHECKING:
+    from mahrem.partition.judging import ColumnCosts
     from mahrem.table import Hierarchy
 
 CUTS = ("median", "middle", "gap")  # in the order of the kernels
@@ -83,13 +82,16 @@ class Mondrian:
         minimum = least_rows(len(points), admits)
         if self.cut == "cells":
             from mahrem.partition.cutting._cell_cuts import cut_by_cells
+            from mahrem.partition.judging import plain_costs
 
             columns = self.cells or plain_costs(points, self.hierarchies)
             return Partition(*cut_by_cells(points, admits, minimum, columns, threads))
         trees = any(tree is not None for tree in self.hierarchies)
-        branches = (
-            cutting.branch_out(forest_of(self.hierarchies, points.shape[1])) if self.hierarchies else None
-        )
+        branches = None
+        if trees:
+            from mahrem.partition.cutting._forest import forest_of
+
+            branches = cutting.branch_out(forest_of(self.hierarchies, points.shape[1]))
         manner = _Manner(strict=self.strict, rule=CUTS.index(self.cut), branches=branches, threads=threads)
         if admits.plain:
             split = cutting.grow(points, minimum, **manner)
