@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from mahrem.errors import InvalidInput
 from mahrem.models import DistinctDiversity, KAnonymity
-from mahrem.partition import Admission, ColumnCosts, Mondrian
+from mahrem.partition import Admission, Mondrian
+from mahrem.partition.judging import ColumnCosts
 from mahrem.table import Values
 from mahrem.types import Integers, Points
 
