@@ -27,6 +27,7 @@ UNSPOKEN = (
     r"[bcdfghjklmnpqrstvwxzBCDFGHJKLMNPQRSTVWXZ]{4}|[a-z][A-Z](?:[^a-z]|$)|[A-Z][a-z][A-Z]|"
     r"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]"
 )
+COARSE = r"^[\[{(<>]"  # a range, a set, an open end: what many share was written so
 AMOUNT = r"^[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d+(?:[.,]\d+)?)$"
 
 
@@ -41,6 +42,8 @@ def are_sparse_codes(texts: pl.Series, distinct: int) -> bool:
     """Tell whether codes fill next to nothing of what their signs could write; words and numbers are none."""
     some = texts.gather_every(max(1, len(texts) // LOOKED_AT))
     if portion(some.str.contains(AMOUNT.replace(r"\d", "[0-9]"))) > 0.1:
+        return False
+    if portion(some.str.contains(COARSE)) > 0.5:
         return False
     random = portion(some.str.contains(UNSPOKEN)) >= 0.5
     digits = float(some.str.count_matches("[0-9]").to_numpy().mean())
@@ -58,8 +61,8 @@ def are_sparse_numbers(values: pl.Series, distinct: int) -> bool:
     """Tell whether numbers fill next to nothing of their range, in steps that all of them keep to.
 
     Example:
-        >>> cents = pl.Series([1200.15 + 97.31 * n for n in range(30)])
-        >>> are_sparse_numbers(cents, 30), are_sparse_numbers(pl.Series(range(20, 80)), 60)
+        >>> cents = pl.Series([1203.17, 2981.04, 1877.93, 4410.58, 2250.31])
+        >>> are_sparse_numbers(cents, 5), are_sparse_numbers(pl.Series(range(20, 80)), 60)
         (True, False)
     """
     if not (values.dtype.is_numeric() or values.dtype == pl.String):
@@ -81,7 +84,7 @@ def are_sparse_numbers(values: pl.Series, distinct: int) -> bool:
         return True
     whole = np.round(scaled).astype(np.int64)
     step = int(np.gcd.reduce(whole - whole.min()))
-    return step > 0 and (high - low) / (0.9 * step) >= SPARSE * distinct
+    return bool(step > 0 and (high - low) / (0.9 * step) >= SPARSE * distinct)
 
 
 def _bits(texts: pl.Series) -> float:

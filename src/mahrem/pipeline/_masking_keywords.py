@@ -17,7 +17,7 @@ class MaskingKeywords(TypedDict, total=False):
     accept: Mapping[Any, str]
     region: str | None
     weights: Mapping[Any, float]
-    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx"]
+    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx", "sav", "dta", "xpt"]
     null: str | Sequence[str]
     delimiter: str | None
     encoding: str | None

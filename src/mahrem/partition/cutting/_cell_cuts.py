@@ -10,8 +10,7 @@ import numpy as np
 from mahrem.arrays import growing, tiling
 from mahrem.errors import InvalidInput
 from mahrem.partition._partition import Admits
-from mahrem.partition.judging._cell_costs import ColumnCosts, pack_costs
-from mahrem.partition.judging._class_promises import pack_promises
+from mahrem.partition.judging import ColumnCosts, pack_costs, pack_promises
 from mahrem.types import Floats, Integers, Labels, Mask, Points
 
 
