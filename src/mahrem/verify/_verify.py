@@ -260,21 +260,21 @@ def _hashed_classes(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> tu
 
 def _look_up(column: pl.DataFrame, name: str, known: _Coded) -> pl.Series:
     if not isinstance(column.schema[name], TEXTS):
-        return _joined(column, name, known)
+        return _joined(column, name, known.lookup, known.code)
     coded = as_categories(column[name])  # each text is looked up once
     own = coded.unique()
     numbers, places = own.to_physical(), coded.to_physical()
     last = int(cast("int | None", numbers.max()) or 0) + 1  # the place of missing cells
     codes = np.zeros(last + 1, np.int32)
+    texts = known.lookup.with_columns(pl.col(name).cast(pl.String))  # it may have categories of its own
     codes[numbers.fill_null(last).to_numpy()] = _joined(
-        own.cast(pl.String).to_frame(), name, known
+        own.cast(pl.String).to_frame(), name, texts, known.code
     ).to_numpy()
     return pl.Series(known.code, codes[places.fill_null(last).to_numpy()])
 
 
-def _joined(column: pl.DataFrame, name: str, known: _Coded) -> pl.Series:
-    joined = column.join(known.lookup, on=name, how="left", nulls_equal=True, maintain_order="left")
-    return joined[known.code]
+def _joined(column: pl.DataFrame, name: str, lookup: pl.DataFrame, code: str) -> pl.Series:
+    return column.join(lookup, on=name, how="left", nulls_equal=True, maintain_order="left")[code]
 
 
 def _people(part: _Part, person: str | None) -> tuple[Sizes, Codes | None]:

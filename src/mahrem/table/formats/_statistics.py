@@ -244,7 +244,7 @@ SAS_TRANSPORT = StatisticsFiles(
     text_bytes=32_767,
     word_bytes=None,
     finest=1_000_000,
-    reach=(1e-78, 7e75),
+    reach=(1e-70, 1e70),
 )
 SAS = StatisticsFiles(
     package="SAS",
@@ -254,7 +254,7 @@ SAS = StatisticsFiles(
     text_bytes=32_767,
     word_bytes=None,
     finest=1_000_000,
-    reach=(1e-78, 7e75),
+    reach=(1e-70, 1e70),
 )
 
 
