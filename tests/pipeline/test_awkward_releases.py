@@ -135,6 +135,17 @@ def test_values_of_people_left_out_stay_in_no_dictionary(tmp_path: Path, missing
         assert "SECRETVALUE" not in arrow.column("d").combine_chunks().dictionary.to_pylist()
 
 
+def test_categories_of_ones_own_are_categories() -> None:
+    frame = people()
+    words = [name for name, kind in frame.schema.items() if kind == pl.String]
+    plain, own = (
+        mh.anonymize(frame.cast(dict.fromkeys(words, kind)), shuffle=False, **SAID)
+        for kind in (pl.Categorical, pl.Categorical(pl.Categories.random()))
+    )
+    assert own.table.cast(pl.String).equals(plain.table.cast(pl.String))
+    assert own.report["holds"]
+
+
 def test_no_value_hides_in_a_chained_traceback(tmp_path: Path) -> None:
     (tmp_path / "everyone.csv").write_text("age,zip\nSECRETNAME,1\n")
     with pytest.raises(InvalidInput) as caught:

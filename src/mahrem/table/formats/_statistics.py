@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, cast
 
@@ -246,16 +246,7 @@ SAS_TRANSPORT = StatisticsFiles(
     finest=1_000_000,
     reach=(1e-70, 1e70),
 )
-SAS = StatisticsFiles(
-    package="SAS",
-    ending="sas7bdat",
-    name=r"[A-Za-z_][A-Za-z0-9_]*",
-    name_bytes=32,
-    text_bytes=32_767,
-    word_bytes=None,
-    finest=1_000_000,
-    reach=(1e-70, 1e70),
-)
+SAS = replace(SAS_TRANSPORT, package="SAS", ending="sas7bdat")
 
 
 def _library(needed_for: str) -> ModuleType:
