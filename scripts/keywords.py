@@ -14,7 +14,8 @@ from mahrem.dp import LedgerSettings
 from mahrem.dp.queries import QuerySettings
 from mahrem.learning.synthesis import SynthesisSettings
 from mahrem.learning.training import TrainingSettings
-from mahrem.pipeline import PerturbationSettings, RiskSettings, SuppressionSettings, Sweep, masking_settings
+from mahrem.pipeline.comparing import Sweep
+from mahrem.pipeline.masking import PerturbationSettings, RiskSettings, SuppressionSettings, masking_settings
 from mahrem.release.decisions import release_settings
 from mahrem.settings import Setting, keyword_list, settings_of, typed_as
 from mahrem.words import explain_setting, load_catalogue
@@ -27,7 +28,7 @@ IMPORTS = {
     "typing": ("Any", "Literal", "TypedDict"),
     "mahrem.table": ("ColumnDeclaration",),
 }
-ANONYMIZE = SOURCE / "pipeline" / "_anonymize.py"
+ANONYMIZE = SOURCE / "pipeline" / "releasing" / "_anonymize.py"
 WIDTH = 110
 
 
@@ -149,7 +150,7 @@ def files() -> dict[Path, str]:
             )
             for room, (spec, words, first) in specs.items()
         },
-        SOURCE / "pipeline" / "_sweep_keywords.py": keyword_module(
+        SOURCE / "pipeline" / "comparing" / "_sweep_keywords.py": keyword_module(
             "SweepKeywords",
             settings_of(Sweep),
             described(
@@ -160,7 +161,7 @@ def files() -> dict[Path, str]:
             "ReleaseKeywords",
             "mahrem.release.decisions",
         ),
-        SOURCE / "pipeline" / "_masking_keywords.py": masking_keywords(),
+        SOURCE / "pipeline" / "masking" / "_keywords.py": masking_keywords(),
         SOURCE / "release" / "decisions" / "_keywords.py": keyword_module(
             "ReleaseKeywords", release_settings(), about
         ),

@@ -12,7 +12,7 @@ import pytest
 import mahrem as mh
 from mahrem.errors import InvalidParameter
 from mahrem.partition import METHODS, QUADRATIC_ROWS, MethodEvidence, choose_method, suits_size
-from mahrem.pipeline import _compare
+from mahrem.pipeline.comparing import _compare
 from mahrem.words import Note
 
 ROLES: dict[str, Any] = {"quasi": ["age", "sex", "zip"], "sensitive": "diagnosis", "rest": "drop"}

@@ -7,7 +7,7 @@ import pytest
 import mahrem as mh
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.pipeline import dry_run
-from mahrem.pipeline._dry_run import fitted
+from mahrem.pipeline.releasing._dry_run import fitted
 from mahrem.words import Note
 from releases import crowd
 

@@ -13,7 +13,7 @@ import pytest
 
 import mahrem as mh
 from mahrem.partition import Partitioner, build_method
-from mahrem.pipeline import _compare
+from mahrem.pipeline.comparing import _compare
 
 ROLES = {"quasi": ["age", "sex", "zip"], "sensitive": "diagnosis", "rest": "drop"}
 LONG = {"seconds": 600.0}

@@ -16,7 +16,7 @@ import pytest
 import mahrem as mh
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, Tampered
 from mahrem.pipeline import dry_run
-from mahrem.pipeline._on_spark import explain
+from mahrem.pipeline.releasing._on_spark import explain
 from mahrem.release.decisions import Policy
 from mahrem.spark import _encode
 from mahrem.spark._prepare import refuse_on_spark

@@ -7,7 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mahrem.recode import Nodes, Prefixes
-from mahrem.report import class_size_bins, distribution
+from mahrem.metrics import class_size_bins
+from mahrem.report import distribution
 from mahrem.report._distributions import shared_out
 from mahrem.table import Axis, Cells, Hierarchy, Leaves, Moments, Numbers, Words
 

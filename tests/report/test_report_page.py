@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from mahrem.errors import InvalidParameter
-from mahrem.report import Report, class_size_bins, render_html, to_json
+from mahrem.metrics import class_size_bins
+from mahrem.report import Report, render_html, to_json
 from mahrem.words import LANGUAGES
 
 HOSTILE = '<script>alert("1")</script>&\'\\u0022];'

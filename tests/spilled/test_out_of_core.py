@@ -19,8 +19,8 @@ import pytest
 
 import mahrem as mh
 from mahrem.errors import GivesAway, Infeasible, InvalidInput, InvalidParameter, OutputFailed
-from mahrem.pipeline._release import Destination
-from mahrem.pipeline._spilled import SpilledRelease, anonymize_spilled, decided_in_batches
+from mahrem.pipeline.releasing._release import Destination
+from mahrem.pipeline.releasing._spilled import SpilledRelease, anonymize_spilled, decided_in_batches
 from mahrem.release.decisions import policy_from, reading_of
 from mahrem.spilled import MemoryBound
 from mahrem.table import open_source

@@ -13,7 +13,7 @@ from mahrem.cli._print import print_json, print_table, stages
 
 
 def _speaks_sweep(verb: Callable[..., None]) -> Callable[..., None]:
-    from mahrem.pipeline import Sweep
+    from mahrem.pipeline.comparing import Sweep
 
     return speaks_policy(verb, spec_panels(Sweep, "compare"))
 

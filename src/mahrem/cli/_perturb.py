@@ -15,7 +15,7 @@ from mahrem.cli._suppress import MASKING_ROWS
 
 def _speaks_perturbation(verb: Callable[..., None]) -> Callable[..., None]:
     from mahrem.perturbation import PERTURBATIONS
-    from mahrem.pipeline import PerturbationSettings
+    from mahrem.pipeline.masking import PerturbationSettings
 
     verb.__doc__ = str(verb.__doc__).format(methods=", ".join(PERTURBATIONS))
     return speaks(verb, {**spec_panels(PerturbationSettings, "perturb"), **MASKING_ROWS})

@@ -21,7 +21,7 @@ from mahrem.cli._print import print_json, print_table
 
 
 def _speaks_risk(verb: Callable[..., None]) -> Callable[..., None]:
-    from mahrem.pipeline import RiskSettings
+    from mahrem.pipeline.masking import RiskSettings
 
     panels = spec_panels(RiskSettings, "risk")
     return speaks(verb, {**panels, "Table": (*shared_rows("quasi"), *SOURCE_ROWS)})

@@ -29,7 +29,7 @@ MASKING_ROWS = {
 
 
 def _speaks_suppression(verb: Callable[..., None]) -> Callable[..., None]:
-    from mahrem.pipeline import SuppressionSettings
+    from mahrem.pipeline.masking import SuppressionSettings
 
     weighed = (*MASKING_ROWS["Roles"], *shared_rows("weights"))
     return speaks(verb, {**spec_panels(SuppressionSettings, "suppress"), **MASKING_ROWS, "Roles": weighed})

@@ -13,7 +13,6 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.report._accuracy import accuracy_svg, correlation_sentences
     from mahrem.report._advice import comparison_advice, frontier_advice
-    from mahrem.report._class_sizes import class_size_bins
     from mahrem.report._distributions import distribution, rounded, shared_out
     from mahrem.report._federation import federation_page
     from mahrem.report._frontier import frontier_page, frontier_svg
@@ -61,7 +60,6 @@ __all__ = [
     "accuracy_svg",
     "bars_svg",
     "beside_print_svg",
-    "class_size_bins",
     "comparison_advice",
     "correlation_sentences",
     "distribution",

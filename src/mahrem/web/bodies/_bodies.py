@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from mahrem.dp import LedgerSettings
 from mahrem.dp.queries import QuerySettings
-from mahrem.pipeline import Sweep
+from mahrem.pipeline.comparing import Sweep
 from mahrem.settings import settings_of
 from mahrem.web._orders import Json
 from mahrem.web.bodies._models import ErrorDetail, Job, Project

@@ -24,7 +24,6 @@ from mahrem.report import (
     ReportRelation,
     ReportRisk,
     ReportTeam,
-    class_size_bins,
     stamp,
     verdict_of,
     warnings_of,

@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 
 from mahrem.errors import in_our_words
-from mahrem.pipeline._release import Destination, Release, refuse_doubts, write_words
-from mahrem.pipeline._spark_report import described, report_of
+from mahrem.pipeline.releasing._release import Destination, Release, refuse_doubts, write_words
+from mahrem.pipeline.releasing._spark_report import described, report_of
 from mahrem.release.decisions import Policy
 from mahrem.release.folders import find_data, record_run, staged_release
 from mahrem.spark import (

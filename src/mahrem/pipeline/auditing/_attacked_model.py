@@ -13,7 +13,7 @@ from mahrem.attacks.on_models import Attributes, AuditedBound, Examples
 from mahrem.dp import Facts, public_cells
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning.private import NETWORKS, PlainNetwork, PrivateClassifier, PublicInputs
-from mahrem.pipeline._trained import LoadedModel, TrainedModel, load_model
+from mahrem.pipeline.modelling import LoadedModel, TrainedModel, load_model
 from mahrem.table import ColumnDeclaration, Reading
 
 IMITATION_EPOCHS = 20

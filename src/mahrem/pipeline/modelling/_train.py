@@ -22,7 +22,7 @@ from mahrem.learning.training import (
     fit_model,
     planned_event,
 )
-from mahrem.pipeline._trained import TrainedModel
+from mahrem.pipeline.modelling._trained import TrainedModel
 from mahrem.release.decisions import ReadingSettings, reading_from
 from mahrem.release.folders import is_release
 from mahrem.settings import read_settings, settings_of

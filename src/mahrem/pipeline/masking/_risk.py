@@ -20,14 +20,14 @@ from mahrem.metrics import (
     model_risk,
     suda,
 )
-from mahrem.pipeline._masked import open_masked
-from mahrem.pipeline._masking_settings import RiskSettings
+from mahrem.pipeline.masking._masked import open_masked
+from mahrem.pipeline.masking._settings import RiskSettings
 from mahrem.settings import split_settings
 from mahrem.table.cells import as_text, numbers_of_text
 from mahrem.types import Floats
 
 if TYPE_CHECKING:
-    from mahrem.pipeline._masking_keywords import RiskKeywords
+    from mahrem.pipeline.masking._keywords import RiskKeywords
 
 _SUDA_SECONDS = 60.0
 _THRESHOLD = 0.05
@@ -104,7 +104,7 @@ def risk(source: object, **settings: Unpack[RiskKeywords]) -> SurveyRisk:
 
     Args:
         source: A frame, a file or a database.
-        **settings: Every name of :class:`~mahrem.pipeline.RiskKeywords`. ``weight``: the column of sampling
+        **settings: Every name of :class:`~mahrem.pipeline.masking.RiskKeywords`. ``weight``: the column of sampling
             weights, how many people each record stands for. ``household``: the column that names households.
             ``fraction``: share of the population that is in the table; with weights it follows from them.
             ``largest``: the largest sets of columns in which special uniques are looked for; all if None.

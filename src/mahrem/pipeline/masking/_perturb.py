@@ -22,16 +22,16 @@ from mahrem.metrics import (
     slope_change,
 )
 from mahrem.perturbation import PERTURBATIONS
-from mahrem.pipeline._masked import MaskedRelease, MaskedSource, open_masked, publish_masked
-from mahrem.pipeline._masking_settings import PerturbationSettings
-from mahrem.pipeline._perturbed_steps import PerturbationStep, numbers_of
+from mahrem.pipeline.masking._masked import MaskedRelease, MaskedSource, open_masked, publish_masked
+from mahrem.pipeline.masking._settings import PerturbationSettings
+from mahrem.pipeline.masking._perturbed_steps import PerturbationStep, numbers_of
 from mahrem.release import refuse_giving_away
 from mahrem.settings import split_settings
 from mahrem.table.cells import as_text
 from mahrem.words import Note
 
 if TYPE_CHECKING:
-    from mahrem.pipeline._masking_keywords import PerturbationKeywords
+    from mahrem.pipeline.masking._keywords import PerturbationKeywords
 
 CROWD = 100  # rows below which nothing is said about how far values moved
 
@@ -50,7 +50,7 @@ def perturb(
         source: A frame, a file or a database.
         output: Write a release folder there; without it the table is only checked in memory.
         force: Replace an earlier release under ``output``.
-        **settings: Every name of :class:`~mahrem.pipeline.PerturbationKeywords`. ``steps``: what is done to
+        **settings: Every name of :class:`~mahrem.pipeline.masking.PerturbationKeywords`. ``steps``: what is done to
             which columns, in this order: ``{"income,tax": "noise:share=0.2"}``, a mapping with its ``method``
             instead of the text, or texts ``"income=rank-swap:percent=10"``; the methods are
             :data:`~mahrem.perturbation.PERTURBATIONS`. ``seed``: for experiments alone, whoever knows it can

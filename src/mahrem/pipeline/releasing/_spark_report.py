@@ -11,7 +11,7 @@ import polars as pl
 
 from mahrem.drafts import accepted_columns, risk_of
 from mahrem.metrics import published_loss
-from mahrem.pipeline._summary import ReleaseFacts, build_report, general_caveats, report_column
+from mahrem.pipeline.releasing._summary import ReleaseFacts, build_report, general_caveats, report_column
 from mahrem.report import Report
 from mahrem.spark import ClusterDraft, ClusterVerdict, CutPlan
 from mahrem.table import Moments, Numbers

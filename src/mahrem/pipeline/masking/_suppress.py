@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from mahrem.disclosed import published
 from mahrem.errors import GuaranteeBroken, InvalidParameter, in_our_words, spelled
 from mahrem.partition.hiding import KeySet, hide_for_sets
-from mahrem.pipeline._masked import MaskedRelease, MaskedSource, open_masked, publish_masked
-from mahrem.pipeline._masking_settings import SuppressionSettings
+from mahrem.pipeline.masking._masked import MaskedRelease, MaskedSource, open_masked, publish_masked
+from mahrem.pipeline.masking._settings import SuppressionSettings
 from mahrem.settings import split_settings
 from mahrem.table.cells import as_text, write_labels
 from mahrem.types import Mask
@@ -23,7 +23,7 @@ from mahrem.verify import SUPPRESSED, matching_rows, published_classes
 from mahrem.words import Note, warn_of
 
 if TYPE_CHECKING:
-    from mahrem.pipeline._masking_keywords import SuppressionKeywords
+    from mahrem.pipeline.masking._keywords import SuppressionKeywords
 
 _METHOD = "local-suppression"
 
@@ -42,7 +42,7 @@ def suppress(
         source: A frame, a file or a database.
         output: Write a release folder there; without it the table is only checked in memory.
         force: Replace an earlier release under ``output``.
-        **settings: Every name of :class:`~mahrem.pipeline.SuppressionKeywords`. ``k``: rows that must be
+        **settings: Every name of :class:`~mahrem.pipeline.masking.SuppressionKeywords`. ``k``: rows that must be
             alike in all quasi-identifiers. ``sets``: columns that somebody may know together, and their k;
             all of them hold together. ``reading``, what a hidden cell is taken for: ``exact``, a value of its
             own (k then holds as for every release), or ``match``, equal to every value, as sdcMicro counts:

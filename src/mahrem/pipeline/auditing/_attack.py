@@ -17,8 +17,8 @@ from mahrem.attacks.on_releases import ReleaseTarget
 from mahrem.contents import content_hashes
 from mahrem.errors import InvalidInput, InvalidParameter, either, in_our_words, spelled
 from mahrem.matching import Published, read_published
-from mahrem.pipeline._known_people import members_among, people_of, refuse_others
-from mahrem.pipeline._synthetic_report import SETTINGS as SYNTHESIS
+from mahrem.pipeline.auditing._known_people import members_among, people_of, refuse_others
+from mahrem.pipeline.modelling import SYNTHESIS
 from mahrem.release import RECIPE, decided, read_recipe
 from mahrem.release.decisions import (
     COARSENING,

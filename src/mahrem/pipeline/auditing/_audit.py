@@ -31,7 +31,7 @@ from mahrem.release.decisions import (
     reading_of_release,
 )
 from mahrem.release.folders import OwnClaims, check_signature, find_data, named_folder, read_own_claims
-from mahrem.report import ReportRisk, class_size_bins, promises_table, verdict_of, warnings_of
+from mahrem.report import ReportRisk, promises_table, verdict_of, warnings_of
 from mahrem.table import EVERY, Column, Missing, Role, Source, is_spark_frame, open_source
 from mahrem.table.cells import restore_cells
 from mahrem.table.columns import assign_roles

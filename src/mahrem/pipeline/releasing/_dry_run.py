@@ -14,8 +14,8 @@ import polars as pl
 from mahrem import check
 from mahrem.drafts import draft, prepare
 from mahrem.errors import Infeasible, InvalidParameter, either, in_our_words
-from mahrem.pipeline._publish import checked_frame
-from mahrem.pipeline._summary import summarise
+from mahrem.pipeline.releasing._publish import checked_frame
+from mahrem.pipeline.releasing._summary import summarise
 from mahrem.release import decided
 from mahrem.release.decisions import GivenPolicy, Policy, policy_from, reading_of
 from mahrem.table import Source, open_source

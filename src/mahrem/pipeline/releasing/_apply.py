@@ -16,7 +16,7 @@ from mahrem.errors import Infeasible, InvalidInput, in_our_words
 from mahrem.matching import assign, recipe_cells
 from mahrem.partition import Partition
 from mahrem.partition.judging import rows_shown, standing_classes
-from mahrem.pipeline._release import Destination, LocalRelease, publish, refuse_keys_inside
+from mahrem.pipeline.releasing._release import Destination, LocalRelease, publish, refuse_keys_inside
 from mahrem.recode import default_recoding
 from mahrem.release import BY_RECIPE, Recipe, read_recipe
 from mahrem.release.decisions import Policy, hierarchies_of, reading_of, without_columns

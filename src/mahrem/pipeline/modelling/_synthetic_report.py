@@ -17,7 +17,7 @@ from mahrem.learning.synthesis import DeclaredDomain, FittedSynthesiser, Synthes
 from mahrem.report import Report, ReportColumn, ReportPromise, render_html, stamp, to_json
 from mahrem.verify import SchemaVerdict, verify_schema
 
-SETTINGS = "synthesis.toml"
+SYNTHESIS = "synthesis.toml"
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def write_words(folder: Path, report: Report, work: SyntheticWork) -> None:
         **work.settings(),
         "declared": synthesis["declared"],
     }
-    (folder / SETTINGS).write_text(tomli_w.dumps(settings), encoding="utf-8")
+    (folder / SYNTHESIS).write_text(tomli_w.dumps(settings), encoding="utf-8")
     (folder / "report.json").write_text(to_json(report.as_dict()), encoding="utf-8")
     if work.chosen.html:
         (folder / "report.html").write_text(render_html(report, work.chosen.language), encoding="utf-8")

@@ -16,8 +16,8 @@ from mahrem.drafts import Draft, original_of, recipe_of
 from mahrem.entries import own_version
 from mahrem.errors import Doubtful, InvalidParameter, spelled
 from mahrem.files import refuse_short_key
-from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
-from mahrem.pipeline._summary import summarise
+from mahrem.pipeline.releasing._publish import checked_database, checked_file, checked_frame
+from mahrem.pipeline.releasing._summary import summarise
 from mahrem.release import RECIPE, meanwhile
 from mahrem.release.decisions import Policy
 from mahrem.release.folders import (

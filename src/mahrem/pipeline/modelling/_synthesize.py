@@ -19,9 +19,9 @@ from mahrem.learning.synthesis import (
     make_synthesiser,
     refuse_overlap,
 )
-from mahrem.pipeline._quality import QualityRequest, comparable_table
-from mahrem.pipeline._synthetic_report import SyntheticWork
-from mahrem.pipeline._synthetic_run import SyntheticRelease, SyntheticRun
+from mahrem.pipeline.modelling._quality import QualityRequest, comparable_table
+from mahrem.pipeline.modelling._synthetic_report import SyntheticWork
+from mahrem.pipeline.modelling._synthetic_run import SyntheticRelease, SyntheticRun
 from mahrem.release.decisions import ReadingSettings, reading_from
 from mahrem.settings import read_settings, settings_of
 from mahrem.table import hold, open_source, refuse_too_large

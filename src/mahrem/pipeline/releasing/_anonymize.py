@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 from mahrem import check
 from mahrem.drafts import draft, prepare
 from mahrem.errors import InvalidParameter, in_our_words, spelled
-from mahrem.pipeline._release import Destination, Release, publish, refuse_keys_inside
+from mahrem.pipeline.releasing._release import Destination, Release, publish, refuse_keys_inside
 from mahrem.release import decided
 from mahrem.release.decisions import GivenPolicy, Policy, policy_from, reading_of
 from mahrem.release.folders import earlier_seconds
@@ -196,7 +196,7 @@ def anonymize(
                 "output must be a folder that this machine and the workers share; for other places take "
                 "release.table and write it with Spark"
             )
-        from mahrem.pipeline._on_spark import anonymize_on_spark
+        from mahrem.pipeline.releasing._on_spark import anonymize_on_spark
 
         return anonymize_on_spark(source, policy, destination)
     refuse_keys_inside(policy, output)
@@ -204,7 +204,7 @@ def anonymize(
     opened = open_source(source, reading_of(policy))
     bound = _bound(opened, policy, destination)
     if bound is not None and isinstance(opened, PolarsSource):
-        from mahrem.pipeline._spilled import anonymize_spilled, decided_in_batches
+        from mahrem.pipeline.releasing._spilled import anonymize_spilled, decided_in_batches
 
         decided_policy = decided_in_batches(policy, opened, bound)
         return anonymize_spilled(source, opened, decided_policy, destination, bound)

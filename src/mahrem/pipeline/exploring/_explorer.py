@@ -14,12 +14,12 @@ from mahrem.disclosed import NONE, Count, Figure, of_crowd, published
 from mahrem.drafts import Draft, Prepared, draft, prepare, promise_anew, risk_of, utility_of
 from mahrem.errors import InvalidParameter, in_our_words
 from mahrem.partition import METHODS
-from mahrem.pipeline._compare import candidate_verdict
-from mahrem.pipeline._summary import floor_of
+from mahrem.pipeline.comparing import candidate_verdict
+from mahrem.pipeline.releasing import floor_of
 from mahrem.recode import render
 from mahrem.release import decided
 from mahrem.release.decisions import Policy, policy_from, reading_of
-from mahrem.report import ReportFacts, class_size_bins
+from mahrem.report import ReportFacts
 from mahrem.table import Source, open_source
 from mahrem.types import Integers
 from mahrem.verify import Verdict

@@ -9,7 +9,7 @@ from typing import Any
 
 from mahrem.drafts import correlations
 from mahrem.notebooks import notebook_table
-from mahrem.pipeline._kept import write_comparison
+from mahrem.pipeline.comparing._kept import write_comparison
 from mahrem.words import Note
 
 

@@ -11,9 +11,9 @@ import polars as pl
 from mahrem.drafts import recipe_of
 from mahrem.errors import InvalidInput, InvalidParameter, in_our_words
 from mahrem.learning import Transformer
-from mahrem.pipeline._anonymize import anonymize
-from mahrem.pipeline._apply import recipe_policy, recoded
-from mahrem.pipeline._release import LocalRelease
+from mahrem.pipeline.releasing._anonymize import anonymize
+from mahrem.pipeline.releasing._apply import recipe_policy, recoded
+from mahrem.pipeline.releasing._release import LocalRelease
 
 _TARGET = "target"  # what y is called while classes are judged by it
 

@@ -14,10 +14,10 @@ from mahrem.drafts import accepted_columns, risk_of
 from mahrem.errors import GuaranteeBroken
 from mahrem.files import StageFolder
 from mahrem.metrics import published_loss
-from mahrem.pipeline._people_seen import NAME, PeopleSeen
-from mahrem.pipeline._publish import read_back
-from mahrem.pipeline._release import Destination, Release, refuse_doubts, write_words
-from mahrem.pipeline._summary import ReleaseFacts, build_report, general_caveats, report_column
+from mahrem.pipeline.releasing._people_seen import NAME, PeopleSeen
+from mahrem.pipeline.releasing._publish import read_back
+from mahrem.pipeline.releasing._release import Destination, Release, refuse_doubts, write_words
+from mahrem.pipeline.releasing._summary import ReleaseFacts, build_report, general_caveats, report_column
 from mahrem.release import refuse_giving_away
 from mahrem.release.decisions import Policy, method_of, roles_of
 from mahrem.release.folders import (

@@ -12,7 +12,7 @@ from mahrem import check
 from mahrem.attacks import RedTeam, red_team
 from mahrem.attacks.on_models import Attributes, AuditRecords, Examples, ModelTarget, refuse_mixed
 from mahrem.errors import in_our_words
-from mahrem.pipeline._attacked_model import attacked_model
+from mahrem.pipeline.auditing._attacked_model import attacked_model
 from mahrem.table import Reading
 from mahrem.words import Note
 

@@ -15,9 +15,9 @@ from mahrem.errors import Infeasible, InvalidParameter, in_our_words
 from mahrem.metrics import METRICS, average_risk, guess_within_classes, highest_risk
 from mahrem.models import KAnonymity
 from mahrem.partition import Admission, build_method
-from mahrem.pipeline._comparison import Comparison
-from mahrem.pipeline._kept import Kept
-from mahrem.pipeline._sweep import CUSTOMARY, Case, Sweep, own_options
+from mahrem.pipeline.comparing._comparison import Comparison
+from mahrem.pipeline.comparing._kept import Kept
+from mahrem.pipeline.comparing._sweep import CUSTOMARY, Case, Sweep, own_options
 from mahrem.release import decided
 from mahrem.release.decisions import GivenPolicy, Policy, policy_from, reading_of
 from mahrem.table import as_polars, open_source
@@ -25,7 +25,7 @@ from mahrem.verify import Verdict, verify
 from mahrem.words import Note, Progress, in_silence
 
 if TYPE_CHECKING:
-    from mahrem.pipeline._sweep_keywords import SweepKeywords
+    from mahrem.pipeline.comparing._sweep_keywords import SweepKeywords
 
 WARM_UP = 64  # rows of a trial run, so that loading kernels is not counted as a method's time
 

@@ -14,8 +14,8 @@ import tomli_w
 from mahrem import check
 from mahrem.disclosed import unmarked
 from mahrem.errors import GuaranteeBroken
-from mahrem.pipeline._masking_settings import masking_settings
-from mahrem.pipeline._publish import read_back
+from mahrem.pipeline.masking._settings import masking_settings
+from mahrem.pipeline.releasing import read_back
 from mahrem.release import refuse_giving_away
 from mahrem.release.decisions import Policy, reading_of, roles_of
 from mahrem.release.folders import record_run, staged_release
