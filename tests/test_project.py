@@ -19,11 +19,12 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 ROOMS = sorted(module.name for module in pkgutil.iter_modules(mahrem.__path__) if module.ispkg)
 INNER_ROOMS = sorted(
-    f"{room}.{module.name}"
-    for room in ROOMS
-    for module in pkgutil.iter_modules([str(Path(mahrem.__path__[0]) / room)])
-    if module.ispkg
+    ".".join(path.parent.relative_to(mahrem.__path__[0]).parts)
+    for path in Path(mahrem.__path__[0]).rglob("__init__.py")
+    if len(path.relative_to(mahrem.__path__[0]).parts) > 2
 )
+MOST_NAMES = 40  # of a room; what has more is several rooms, or families with modules of their own
+MOST_FILES = 40
 
 
 def names(requirements: list[str]) -> set[str]:
@@ -35,8 +36,16 @@ def test_every_room_says_what_it_offers_and_offers_it(room: str) -> None:
     module = importlib.import_module(f"mahrem.{room}")
     assert module.__doc__
     assert len(module.__all__) == len(set(module.__all__))
+    assert len(module.__all__) <= MOST_NAMES
     for name in module.__all__:
         assert getattr(module, name) is not None
+
+
+def test_no_room_has_more_files_than_one_can_see() -> None:
+    folders = {path.parent for path in Path(mahrem.__path__[0]).rglob("*.py")}
+    assert {
+        folder.name: count for folder in folders if (count := len([*folder.glob("*.py")])) > MOST_FILES
+    } == {}
 
 
 @pytest.mark.parametrize("name", mahrem.__all__)
@@ -93,6 +102,33 @@ def test_the_layers_name_every_room() -> None:
     assert layers["exhaustive"] is True
     named = {room.strip() for line in layers["layers"] for room in line.split("|")}
     assert set(ROOMS) <= named
+
+
+NAMED_FILE = re.compile(r"`((?:[a-z_]+/)*_?[a-z]\w*\.(?:py|toml))`")
+
+
+@pytest.mark.parametrize("page", ["docs/design.md", "CONTRIBUTING.md"])
+def test_files_that_the_pages_about_the_house_name_are_there(page: str) -> None:
+    places = (ROOT, ROOT / "src" / "mahrem")
+    named = [name for name in NAMED_FILE.findall((ROOT / page).read_text("utf-8")) if "yours" not in name]
+    assert len(named) > 20
+    whole = [name for name in named if "/" in name]  # one without a folder is beside the one named before
+    assert [name for name in whole if not any((place / name).is_file() for place in places)] == []
+
+
+def test_the_design_draws_the_rooms_of_the_contracts() -> None:
+    """Every room within that has a contract has a line, which names all rooms of the contract."""
+    text = (ROOT / "docs" / "design.md").read_text("utf-8")
+    drawn = dict(re.findall(r"^\| `([a-z/_]+)` \| (.+) \|$", text, flags=re.MULTILINE))
+    for contract in PROJECT["tool"]["importlinter"]["contracts"]:
+        (container,) = contract.get("containers", ["mahrem"])
+        within = {room.strip() for line in contract.get("layers", []) for room in line.split("|")}
+        rooms = {room for room in within if not room.startswith("_")}
+        if container == "mahrem":
+            assert rooms <= set(re.findall(r"\w+", text.split("```")[1]))
+        else:
+            line = drawn[container.removeprefix("mahrem.").replace(".", "/")]
+            assert rooms <= set(re.findall(r"\w+", line))
 
 
 ANONYMIZE = (

@@ -9,7 +9,8 @@ import pytest
 
 import mahrem as mh
 from mahrem.cli._app import _run
-from mahrem.table import Reading, open_source, write_database
+from mahrem.table import Reading, open_source
+from mahrem.table.writing import write_database
 
 ROLES = ["--qi", "age,sex,zip", "--sensitive", "diagnosis", "--rest", "drop", "-k", "4", "--no-html"]
 

@@ -11,7 +11,8 @@ import mahrem as mh
 from mahrem.cli._app import _run
 from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.pipeline import check_hierarchy, make_hierarchy
-from mahrem.table import LearntGroups, read_hierarchy
+from mahrem.table import read_hierarchy
+from mahrem.table.hierarchies import LearntGroups
 
 Run = Callable[..., tuple[int, str, str]]
 AWKWARD = (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mahrem.drafts import _woven_file, draft, prepare, write_draft
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.release.decisions import policy_from
-from mahrem.table import write_table
+from mahrem.table.writing import write_table
 from strategies import tables
 
 SETTINGS = st.fixed_dictionaries(

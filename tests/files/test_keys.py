@@ -15,7 +15,8 @@ import mahrem as mh
 from mahrem.errors import InvalidParameter
 from mahrem.federated.rules import Disguise
 from mahrem.federated.weights import Decoys
-from mahrem.federated.wire import Seal, read_secret
+from mahrem.federated.wire import Seal
+from mahrem.federated.wire.certificates import read_secret
 from mahrem.files import make_key, shared_key
 from mahrem.table.columns import pseudonyms, read_key
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from mahrem.errors import InvalidParameter
-from mahrem.metrics import suda, unique_columns
+from mahrem.metrics import unique_columns
+from mahrem.metrics.surveys import suda
 
 TABLES = arrays.arrays(
     np.int64, st.tuples(st.integers(1, 14), st.integers(1, 5)), elements=st.integers(-1, 3)

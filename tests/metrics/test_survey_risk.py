@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import mahrem as mh
 from mahrem.errors import InvalidParameter
-from mahrem.metrics import household_risk, individual_risk, model_risk, suda
+from mahrem.metrics.surveys import household_risk, individual_risk, model_risk, suda
 
 # francdat of sdcMicro, the example of Capobianchi, Polettini and Lucarelli: keys and sampling weights.
 KEYS = np.array(

@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 from scipy.special import digamma
 
 from mahrem import models
-from mahrem.models import Counts, PrivacyModel, counts_of
+from mahrem.models import Counts, PrivacyModel, counts_of, populations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,9 +26,9 @@ TIGHTEST_FIRST = {
     "DistinctDiversity": [models.DistinctDiversity(least) for least in (4, 3, 2, 1)],
     "EntropyDiversity": [models.EntropyDiversity(least) for least in (3.5, 2, 1.5, 1)],
     "GrassbergerDiversity": [models.GrassbergerDiversity(least) for least in (3.5, 2, 1.5, 1)],
-    "KMap": [models.KMap(k, 0.3) for k in (20, 9, 4, 1)],
-    "JournalistRisk": [models.JournalistRisk(risk, 0.4) for risk in (0.05, 0.2, 0.5, 1)],
-    "NoAttack": [models.NoAttack(gain, 4.0) for gain in (90, 30, 9, 1)],
+    "KMap": [populations.KMap(k, 0.3) for k in (20, 9, 4, 1)],
+    "JournalistRisk": [populations.JournalistRisk(risk, 0.4) for risk in (0.05, 0.2, 0.5, 1)],
+    "NoAttack": [populations.NoAttack(gain, 4.0) for gain in (90, 30, 9, 1)],
     "RecursiveDiversity": [models.RecursiveDiversity(*bound) for bound in ((0.5, 3), (2, 3), (2, 2), (4, 1))],
     "EqualCloseness": [models.EqualCloseness(t) for t in (0, 0.1, 0.3, 0.8)],
     "OrderedCloseness": [models.OrderedCloseness(t) for t in (0, 0.1, 0.3, 0.8)],
@@ -44,9 +44,14 @@ TIGHTEST_FIRST = {
 }
 ORDER_MATTERS = {"OrderedCloseness", "DeltaPresence", "ShownPresence"}
 TREE = np.array([[0, 1, 2, 3, 4], [0, 0, 1, 1, 2], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]])
-ALL = [name for name in models.__all__ if PrivacyModel in getattr(getattr(models, name), "__mro__", ())[1:]]
+ALL = {
+    name: getattr(room, name)
+    for room in (models, populations)
+    for name in room.__all__
+    if PrivacyModel in getattr(getattr(room, name), "__mro__", ())[1:]
+}
 EVERY = [  # what is about all classes together has a contract of its own
-    name for name in ALL if not getattr(models, name).of_table and name != "Sampled"
+    name for name, model in ALL.items() if not model.of_table and name != "Sampled"
 ]
 
 
@@ -109,9 +114,9 @@ def slow_level(model: PrivacyModel, row: np.ndarray, rows: int, counts: Counts) 
         case models.GrassbergerDiversity():
             estimate = np.log(row.sum()) - sum(n * grassberger(n) for n in row.tolist() if n) / row.sum()
             return min(float(np.exp(estimate)), len(descending))
-        case models.KMap():
+        case populations.KMap():
             return rows
-        case models.JournalistRisk() | models.NoAttack():
+        case populations.JournalistRisk() | populations.NoAttack():
             share = 1 / model.fraction - 1
             return float(quad(lambda v: v ** (rows - 1) / (1 + share * v), 0, 1)[0])
         case models.RecursiveDiversity():
@@ -227,7 +232,7 @@ def test_holds_compares_the_level_with_what_is_wanted(name: str, data: st.DataOb
         expected = level >= wanted - 1e-9 if model.rising else level <= wanted + 1e-9
         if name in strict:
             expected = level < wanted
-        if isinstance(model, models.Sampled):
+        if isinstance(model, populations.Sampled):
             expected &= counts.sizes > 0  # nobody is found in an empty class, and it promises nothing
         if isinstance(model, models.AlphaK):
             expected = (level <= wanted) & (counts.sizes >= model.k)
@@ -318,4 +323,4 @@ def test_models_are_frozen_comparable_and_documented(name: str) -> None:
 
 
 def test_names_of_models_are_all_different() -> None:
-    assert len({getattr(models, name).name for name in EVERY}) == len(EVERY)
+    assert len({ALL[name].name for name in EVERY}) == len(EVERY)

@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from mahrem import models
 from mahrem.errors import InvalidParameter
 from mahrem.estimates import population_uniques
-from mahrem.models import Counts, Promise, TableModel, judge, models_of_risk
+from mahrem.models import Counts, Promise, judge, models_of_risk, populations
+from mahrem.models.populations import TableModel
 
 TIGHTEST_FIRST = {
-    "AverageRisk": [models.AverageRisk(risk) for risk in (0.05, 0.2, 0.5, 1.0)],
-    "MarketerRisk": [models.MarketerRisk(risk, 0.3) for risk in (0.05, 0.2, 0.5, 1.0)],
-    "PopulationUniqueness": [models.PopulationUniqueness(share, 0.2) for share in (0.0, 0.01, 0.1, 1.0)],
+    "AverageRisk": [populations.AverageRisk(risk) for risk in (0.05, 0.2, 0.5, 1.0)],
+    "MarketerRisk": [populations.MarketerRisk(risk, 0.3) for risk in (0.05, 0.2, 0.5, 1.0)],
+    "PopulationUniqueness": [populations.PopulationUniqueness(share, 0.2) for share in (0.0, 0.01, 0.1, 1.0)],
 }
-EVERY = [name for name in models.__all__ if TableModel in getattr(getattr(models, name), "__mro__", ())[1:]]
+EVERY = [name for name in populations.__all__ if TableModel in getattr(populations, name).__mro__[1:]]
 NONE = np.zeros(0, np.int64)
 sizes_of = st.lists(st.integers(1, 12), min_size=1, max_size=25)
 
@@ -33,16 +33,16 @@ def counts(sizes: list[int]) -> Counts:
 def slow_figure(model: TableModel, sizes: list[int]) -> float:
     rows = sum(sizes)
     match model:
-        case models.AverageRisk():
+        case populations.AverageRisk():
             return sum(size * (1 / size) for size in sizes) / rows
-        case models.MarketerRisk():
+        case populations.MarketerRisk():
             a = 1 / model.fraction - 1
 
             def chance(size: int) -> float:
                 return float(quad(lambda v: v ** (size - 1) / (1 + a * v), 0, 1)[0])
 
             return sum(size * chance(size) for size in sizes) / rows
-        case models.PopulationUniqueness():
+        case populations.PopulationUniqueness():
             if 1 not in sizes:
                 return 0.0
             people = max(rows, round(rows / model.fraction))
@@ -74,7 +74,7 @@ def test_a_tighter_bound_never_admits_more(name: str, sizes: list[int]) -> None:
         assert loose.holds(counts(sizes)).all() or not tight.holds(counts(sizes)).any()
 
 
-@pytest.mark.parametrize("name", [name for name in EVERY if getattr(models, name).monotone])
+@pytest.mark.parametrize("name", [name for name in EVERY if getattr(populations, name).monotone])
 @settings(max_examples=15, deadline=None)
 @given(sizes=st.lists(st.integers(1, 12), min_size=2, max_size=25), data=st.data())
 def test_classes_put_together_never_raise_a_monotone_one(
@@ -103,13 +103,13 @@ def test_models_are_frozen_comparable_and_documented(name: str) -> None:
 
 
 def test_a_judge_says_of_all_classes_that_they_break_it() -> None:
-    outcome = judge(Promise(models.AverageRisk(0.2)), counts([1, 2, 3]))
+    outcome = judge(Promise(populations.AverageRisk(0.2)), counts([1, 2, 3]))
     assert (outcome.holds, outcome.reached, outcome.violating_classes) == (False, 0.5, 3)
 
 
 def test_an_estimator_without_an_answer_promises_nothing() -> None:
     """All alone: Pitman's likelihood has no greatest value."""
-    model = models.PopulationUniqueness(1.0, 0.05, "pitman")
+    model = populations.PopulationUniqueness(1.0, 0.05, "pitman")
     found = population_uniques(np.ones(6, np.int64), 120)
     assert model.holds(counts([1] * 6)).all() == (found.pitman is not None)
 
@@ -118,11 +118,11 @@ def test_settings_ask_for_models_about_risk() -> None:
     said = {"k_map": 5, "journalist_risk": 0.2, "no_attack": (300.0, 4.0), "average_risk": 0.1}
     found = models_of_risk({**said, "population_uniqueness": 0.01}, fraction=0.1, kind="zayatz")
     assert found == (
-        models.KMap(5, 0.1),
-        models.JournalistRisk(0.2, 0.1),
-        models.NoAttack(300.0, 4.0, 0.1),
-        models.AverageRisk(0.1),
-        models.PopulationUniqueness(0.01, 0.1, "zayatz"),
+        populations.KMap(5, 0.1),
+        populations.JournalistRisk(0.2, 0.1),
+        populations.NoAttack(300.0, 4.0, 0.1),
+        populations.AverageRisk(0.1),
+        populations.PopulationUniqueness(0.01, 0.1, "zayatz"),
     )
 
 
@@ -149,4 +149,4 @@ def test_what_does_not_fit_is_refused(said: dict[str, object], more: dict[str, o
 @pytest.mark.parametrize(("gain", "cost", "rows"), [(300, 4, 76), (10, 4, 3), (8, 4, 3), (1, 4, 1)])
 def test_an_attack_does_not_pay_from_so_many_rows_on(gain: float, cost: float, rows: int) -> None:
     """As ARX derives it: more rows than gain over cost."""
-    assert models.NoAttack(gain, cost).least_rows == rows
+    assert populations.NoAttack(gain, cost).least_rows == rows

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 import mahrem as mh
 from mahrem.errors import InvalidParameter
-from mahrem.metrics import eigenvalue_change, il1s, interval_share, linked_share, moment_changes, slope_change
+from mahrem.metrics.perturbed import (
+    eigenvalue_change,
+    il1s,
+    interval_share,
+    linked_share,
+    moment_changes,
+    slope_change,
+)
 from mahrem.perturbation import (
     PERTURBATIONS,
     Coding,

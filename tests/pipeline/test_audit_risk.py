@@ -10,7 +10,7 @@ import pytest
 import mahrem as mh
 from mahrem.drafts import people_behind, risk_before
 from mahrem.errors import InvalidParameter
-from mahrem.table import write_database
+from mahrem.table.writing import write_database
 
 QUASI = ["age", "workclass", "education", "sex", "hours-per-week"]
 

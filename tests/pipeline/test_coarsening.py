@@ -19,7 +19,8 @@ from cell_oracle import Column
 from mahrem import recode
 from mahrem.errors import GuaranteeBroken, Infeasible, InvalidInput, InvalidParameter
 from mahrem.table import Exact, Prefix, Range, read_cell
-from mahrem.table.cells import as_text, restore_cells
+from mahrem.table.cells import as_text
+from mahrem.table.cells.formulas import restore_cells
 
 pytestmark = pytest.mark.filterwarnings("ignore::mahrem.errors.PrivacyWarning")
 

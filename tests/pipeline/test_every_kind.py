@@ -18,7 +18,7 @@ import mahrem as mh
 from awkward_columns import KINDS, awkward_column
 from cell_oracle import Column
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
-from mahrem.table.cells import restore_cells
+from mahrem.table.cells.formulas import restore_cells
 
 pytestmark = pytest.mark.filterwarnings("ignore::mahrem.errors.PrivacyWarning")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from mahrem.recode import Nodes, Prefixes
 from mahrem.metrics import class_size_bins
+from mahrem.recode import Nodes, Prefixes
 from mahrem.report import distribution
 from mahrem.report._distributions import shared_out
 from mahrem.table import Axis, Cells, Hierarchy, Leaves, Moments, Numbers, Words

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mahrem.table.cells import day_alone, number_alone, place_alone, text_alone, texts_of_objects
+from mahrem.table.cells.alone import day_alone, number_alone, place_alone, text_alone, texts_of_objects
 
 cells = st.one_of(
     st.integers(-(2**53), 2**53),

@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra, OutputFailed
-from mahrem.table import Reading, open_source, write_database
+from mahrem.table import Reading, open_source
+from mahrem.table.writing import write_database
 
 FRAME = pl.DataFrame(
     {

@@ -12,10 +12,11 @@ from polars.testing import assert_frame_equal
 
 import mahrem as mh
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
-from mahrem.table import Reading, open_source, write_table
-from mahrem.table.cells import restore_formulas
+from mahrem.table import Reading, open_source
+from mahrem.table.cells.formulas import restore_formulas
 from mahrem.table.formats import _excel_writer as _excel
 from mahrem.table.formats._excel import excel_texts
+from mahrem.table.writing import write_table
 
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 RISKY = ["=cmd()", "+cmd|' /C calc'!A0", "-1+1", "@SUM(A1)", "\t=1", "'=x", "http://a.b", "fine"]

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
-from mahrem.table import Hierarchy, LearntGroups
-from mahrem.table.hierarchies import learn_hierarchies, learn_hierarchy, number_target
+from mahrem.table import Hierarchy
+from mahrem.table.hierarchies import LearntGroups, learn_hierarchies, learn_hierarchy, number_target
 from mahrem.table.hierarchies._majority_targets import _dense, _sparse, majority_targets
 
 EDUCATION = {

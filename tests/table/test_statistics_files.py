@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 import mahrem as mh
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.table import FORMATS, Reading, open_source, write_table, written_formats
+from mahrem.table import FORMATS, Reading, open_source, written_formats
 from mahrem.table.cells import as_text
+from mahrem.table.writing import write_table
 
 ENDINGS = ("sav", "dta", "xpt")
 # Packages keep no blanks at the end of a text, and no text that has nothing else.

@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 
 from mahrem.errors import InvalidParameter
-from mahrem.table import write_table
 from mahrem.table.formats._excel import excel_texts
-from mahrem.table.writing import write_parts
+from mahrem.table.writing import write_parts, write_table
 
 WHOLE = pl.DataFrame({"a": [1, 2, None, 4], "b": ["x", "=1+1", None, "a,b"], "c": [0.1, 1e300, None, -2.0]})
 

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidParameter, OutputFailed
-from mahrem.table import Reading, exported_names, open_source, write_table, written_formats
-from mahrem.table.cells import neutralise_formulas, restore_formulas
+from mahrem.table import Reading, open_source, written_formats
+from mahrem.table.cells.formulas import neutralise_formulas, restore_formulas
 from mahrem.table.reading import CONTROL
+from mahrem.table.writing import exported_names, write_table
 
 LETTERS = st.sampled_from(list("ab09'\"=+-@,;|\t\r\n .ğ€😀\ufeff\x1f")) | st.characters(
     exclude_characters="\0", exclude_categories=("Cs",)

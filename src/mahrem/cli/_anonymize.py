@@ -165,7 +165,7 @@ def demo(
     """
     from mahrem.datasets import PATIENT_POLICY, patients
     from mahrem.pipeline import anonymize as verb
-    from mahrem.table import write_table
+    from mahrem.table.writing import write_table
 
     if table is not None:
         _refuse_table(table, output, force=force)

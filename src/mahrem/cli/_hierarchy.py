@@ -183,7 +183,7 @@ def _sizes(facts: HierarchyFacts) -> str:
 
 
 def _learnt(rho: str | None, smoothing: float | None, minimum_count: int | None) -> Any:
-    from mahrem.table import LearntGroups
+    from mahrem.table.hierarchies import LearntGroups
 
     said: dict[str, Any] = {"smoothing": smoothing, "minimum_count": minimum_count}
     if rho is not None:

@@ -17,7 +17,7 @@ import polars as pl
 from mahrem.arrays.sketching import RowSketch
 from mahrem.errors import Tampered
 from mahrem.files import private_key, state_folder, write_whole
-from mahrem.table.cells import plain_alone
+from mahrem.table.cells.alone import plain_alone
 from mahrem.words import Note, warn_of
 
 KEPT = 1 << 12  # hashes of rows kept for one ledger

@@ -12,7 +12,7 @@ from mahrem import check
 from mahrem.dp._facts import Facts
 from mahrem.errors import InvalidParameter, either
 from mahrem.table import Reading, Source, open_source
-from mahrem.table.cells import number_alone, part_of_width, place_alone, text_alone
+from mahrem.table.cells.alone import number_alone, part_of_width, place_alone, text_alone
 from mahrem.types import Floats, Integers
 
 

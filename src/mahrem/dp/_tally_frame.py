@@ -9,7 +9,7 @@ import polars as pl
 
 from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, EvenGrid, Key, TallyPlan, Term
 from mahrem.table import Source
-from mahrem.table.cells import number_alone, part_of_width, place_alone, text_alone
+from mahrem.table.cells.alone import number_alone, part_of_width, place_alone, text_alone
 from mahrem.types import Integers
 
 

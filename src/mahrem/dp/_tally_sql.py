@@ -6,7 +6,7 @@ import numpy as np
 
 from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, EvenGrid, Key, TallyPlan, Term
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.table.cells import number_of
+from mahrem.table.cells.alone import number_of
 from mahrem.table.reading import Database, quoted
 from mahrem.types import Integers
 

@@ -11,7 +11,8 @@ import polars as pl
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.release.decisions import Policy, roles_of
 from mahrem.table import Kind, Source, read_kind
-from mahrem.table.cells import as_text, moments_of_text, within_calendar
+from mahrem.table.cells import as_text, moments_of_text
+from mahrem.table.cells.zones import within_calendar
 from mahrem.table.columns import pseudonyms, read_key
 from mahrem.types import Integers
 

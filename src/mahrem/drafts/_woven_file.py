@@ -10,9 +10,11 @@ import polars as pl
 
 from mahrem.drafts._draft import starred
 from mahrem.recode import render
-from mahrem.table import FORMATS, RecordFiles, exported_names, write_table
-from mahrem.table.cells import neutralise_formulas, text_where_needed
-from mahrem.table.writing import refuse_unwritable, write_pieces
+from mahrem.table import FORMATS
+from mahrem.table.cells import text_where_needed
+from mahrem.table.cells.formulas import neutralise_formulas
+from mahrem.table.formats import RecordFiles
+from mahrem.table.writing import exported_names, refuse_unwritable, write_pieces, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -36,23 +36,19 @@ if TYPE_CHECKING:
     )
     from mahrem.federated.rules import ExactSettings, RulesPlan, RulesSilo, learn_exact, learn_one_shot
     from mahrem.federated.runs import (
-        ClientSettings,
         RulesSimulation,
         RulesTask,
-        RunSettings,
         ShapeRun,
         ShapeSimulation,
         ShapeTask,
         WeightsSimulation,
         WeightsTask,
         attack_run,
-        check_table,
         compare_shape,
         is_run,
         predict_rows,
         report_run,
         simulate,
-        split_table,
     )
     from mahrem.federated.weights import (
         LearningPlan,
@@ -70,7 +66,6 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "ClientSettings",
     "ExactSettings",
     "Federation",
     "LearningPlan",
@@ -80,7 +75,6 @@ __all__ = [
     "RulesSilo",
     "RulesSimulation",
     "RulesTask",
-    "RunSettings",
     "ShapeRun",
     "ShapeSimulation",
     "ShapeTask",
@@ -91,7 +85,6 @@ __all__ = [
     "WeightsTask",
     "attack_run",
     "check_client_table",
-    "check_table",
     "compare_shape",
     "federation_status",
     "init_federation",
@@ -110,6 +103,5 @@ __all__ = [
     "run_federation",
     "serve_federation",
     "simulate",
-    "split_table",
     "write_schema",
 ]

@@ -2,7 +2,8 @@
 
 Each says its range and direction in its first lines, is named after its source, and where sources disagree
 the rivals have names of their own (``gcp`` and ``gcp_sum``, ``mean_class_size`` and ``c_avg``).
-:func:`measure` takes all figures of utility at once.
+:func:`measure` takes all figures of utility at once. What changed numbers keep is in ``perturbed``, the risk
+of people in a sample in ``surveys``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from mahrem.metrics._classes import (
         average_risk,
         c_avg,
+        class_size_bins,
         discernibility,
         highest_risk,
         mean_class_size,
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     )
     from mahrem.metrics._correlation import correlation
     from mahrem.metrics._covers import Cover, cover_words
-    from mahrem.metrics._entries import METRICS, Metric, MetricFacts, take_figures
+    from mahrem.metrics._entries import METRICS, Metric, MetricFacts
     from mahrem.metrics._entropy import (
         EntropyLoss,
         entropy_coefficient,
@@ -33,20 +35,9 @@ if TYPE_CHECKING:
         measure_entropy,
     )
     from mahrem.metrics._guessing import box_shrinks, guess_within_classes, rarest_common, take_first
-    from mahrem.metrics._individual_risk import IndividualRisk, household_risk, individual_risk
     from mahrem.metrics._information_loss import information_loss, standardised
     from mahrem.metrics._loss import distortion, gcp, gcp_sum, iloss
-    from mahrem.metrics._model_risk import ModelRisk, model_risk
-    from mahrem.metrics._perturbed import (
-        eigenvalue_change,
-        il1s,
-        interval_share,
-        linked_share,
-        moment_changes,
-        slope_change,
-    )
     from mahrem.metrics._published import published_loss
-    from mahrem.metrics._suda import suda
     from mahrem.metrics._unique_columns import unique_columns
     from mahrem.metrics._utility import RowCounts, measure
 else:
@@ -56,20 +47,18 @@ __all__ = [
     "METRICS",
     "Cover",
     "EntropyLoss",
-    "IndividualRisk",
     "Metric",
     "MetricFacts",
-    "ModelRisk",
     "RowCounts",
     "average_risk",
     "box_shrinks",
     "c_avg",
     "cell_losses",
+    "class_size_bins",
     "correlation",
     "cover_words",
     "discernibility",
     "distortion",
-    "eigenvalue_change",
     "entropy_coefficient",
     "entropy_loss",
     "entropy_loss_cells",
@@ -77,26 +66,16 @@ __all__ = [
     "gcp_sum",
     "guess_within_classes",
     "highest_risk",
-    "household_risk",
-    "il1s",
     "iloss",
-    "individual_risk",
     "information_loss",
-    "interval_share",
-    "linked_share",
     "mean_class_size",
     "measure",
     "measure_entropy",
-    "model_risk",
-    "moment_changes",
     "placed_ends",
     "published_loss",
     "rarest_common",
     "share_at_risk",
-    "slope_change",
     "standardised",
-    "suda",
-    "take_figures",
     "take_first",
     "unique_columns",
     "unique_share",

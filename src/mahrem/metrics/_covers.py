@@ -22,7 +22,7 @@ from mahrem.table import (
     read_cell,
     read_ranges,
 )
-from mahrem.table.cells import on_this_clock
+from mahrem.table.cells.zones import on_this_clock
 from mahrem.types import Floats, Integers
 
 if TYPE_CHECKING:

@@ -2,7 +2,8 @@
 
 A model is a frozen dataclass that sees a column as sorted (class, value, count) triplets and declares its
 algebra: whether a union of admissible classes is admissible, and whether a larger level is safer. A
-:class:`Promise` ties a model to a column; :func:`judge` says what a table makes of it.
+:class:`Promise` ties a model to a column; :func:`judge` says what a table makes of it. What counts on the
+population behind a sample is in ``populations``.
 """
 
 from __future__ import annotations
@@ -17,22 +18,7 @@ if TYPE_CHECKING:
     from mahrem.models._counts import Counts, Need, PrivacyModel, counts_of, holds_either_way, people_counts
     from mahrem.models._delta_disclosure import DeltaDisclosure
     from mahrem.models._delta_presence import DeltaPresence, ShownPresence
-    from mahrem.models._entries import (
-        AVERAGE_RISK,
-        DELTA_PRESENCE,
-        JOURNALIST_RISK,
-        K_MAP,
-        MARKETER_RISK,
-        MODELS,
-        NO_ATTACK,
-        POPULATION_UNIQUENESS,
-        POPULATION_UNIQUENESS_KIND,
-        TRAJECTORY_K,
-        K,
-        ModelEntry,
-        model_setting,
-        model_settings,
-    )
+    from mahrem.models._entries import MODELS, TABLE_SETTINGS, ModelEntry, model_setting, model_settings
     from mahrem.models._k_anonymity import KAnonymity, TrajectoryAnonymity
     from mahrem.models._l_diversity import (
         DistinctDiversity,
@@ -43,7 +29,6 @@ if TYPE_CHECKING:
     from mahrem.models._parse import models_from_settings, models_of_risk, parse_sensitive
     from mahrem.models._people import Holdings, PeopleHoldings, holdings_of
     from mahrem.models._promise import Outcome, Promise, judge
-    from mahrem.models._sampled import JournalistRisk, KMap, NoAttack, Sampled
     from mahrem.models._shares import spans_of
     from mahrem.models._t_closeness import (
         EqualCloseness,
@@ -51,23 +36,13 @@ if TYPE_CHECKING:
         KLCloseness,
         OrderedCloseness,
     )
-    from mahrem.models._whole_table import AverageRisk, MarketerRisk, PopulationUniqueness, TableModel
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "AVERAGE_RISK",
-    "DELTA_PRESENCE",
-    "JOURNALIST_RISK",
-    "K_MAP",
-    "MARKETER_RISK",
     "MODELS",
-    "NO_ATTACK",
-    "POPULATION_UNIQUENESS",
-    "POPULATION_UNIQUENESS_KIND",
-    "TRAJECTORY_K",
+    "TABLE_SETTINGS",
     "AlphaK",
-    "AverageRisk",
     "BasicLikeness",
     "Counts",
     "DeltaDisclosure",
@@ -79,25 +54,17 @@ __all__ = [
     "GrassbergerDiversity",
     "HierarchicalCloseness",
     "Holdings",
-    "JournalistRisk",
-    "K",
     "KAnonymity",
     "KLCloseness",
-    "KMap",
-    "MarketerRisk",
     "ModelEntry",
     "Need",
-    "NoAttack",
     "OrderedCloseness",
     "Outcome",
     "PeopleHoldings",
-    "PopulationUniqueness",
     "PrivacyModel",
     "Promise",
     "RecursiveDiversity",
-    "Sampled",
     "ShownPresence",
-    "TableModel",
     "TrajectoryAnonymity",
     "counts_of",
     "holdings_of",

@@ -79,20 +79,20 @@ def _level(name: str, value: object) -> float:
     return int(level) if float(level).is_integer() else level
 
 
-K = model_setting("k", whole.within(1, MOST), "N", example=5)
+_K = model_setting("k", whole.within(1, MOST), "N", example=5)
 _L = model_setting("l", Reader(read=_level, takes="float", least=1, most=MOST), "N", example=3)
 _C = replace(model_setting("c", number.within(0, MOST), "X", example=3.0), spelling="--c")
 _T = model_setting("t", number.within(0, MOST), "X", example=0.2)  # a divergence may pass 1, a distance not
 _ALPHA = model_setting("alpha", number.within(0, 1), "X", example=0.5)
 _BETA = model_setting("beta", number.within(0, MOST), "X", example=1.0)
 _DELTA_DISCLOSURE = model_setting("delta_disclosure", number.within(0, MOST), "X", example=1.0)
-DELTA_PRESENCE = replace(
+_DELTA_PRESENCE = replace(
     model_setting(
         "delta_presence", Reader(read=_pair, takes="Sequence[float] | str"), "MIN,MAX", example=[0.0, 0.5]
     ),
     on_spark=False,
 )
-TRAJECTORY_K = replace(
+_TRAJECTORY_K = replace(
     model_setting("trajectory_k", whole.within(1, MOST), "N", example=5), on_spark=False, on_page=False
 )
 
@@ -108,26 +108,43 @@ def _gain_and_cost(name: str, value: object) -> tuple[float, float]:
         raise InvalidParameter(f"{name} must be two numbers: GAIN,COST") from None
 
 
-K_MAP = _sampled("k_map", whole.within(1, MOST), "N", 5)
-AVERAGE_RISK = _sampled("average_risk", number.within(0, 1), "X", 0.05)
-JOURNALIST_RISK = _sampled("journalist_risk", number.within(0, 1), "X", 0.2)
-MARKETER_RISK = _sampled("marketer_risk", number.within(0, 1), "X", 0.05)
-POPULATION_UNIQUENESS = _sampled("population_uniqueness", number.within(0, 1), "X", 0.01)
-POPULATION_UNIQUENESS_KIND = replace(
+_K_MAP = _sampled("k_map", whole.within(1, MOST), "N", 5)
+_AVERAGE_RISK = _sampled("average_risk", number.within(0, 1), "X", 0.05)
+_JOURNALIST_RISK = _sampled("journalist_risk", number.within(0, 1), "X", 0.2)
+_MARKETER_RISK = _sampled("marketer_risk", number.within(0, 1), "X", 0.05)
+_POPULATION_UNIQUENESS = _sampled("population_uniqueness", number.within(0, 1), "X", 0.01)
+_POPULATION_UNIQUENESS_KIND = replace(
     _sampled("population_uniqueness_kind", text, "KIND", "dankar"),
     choices=lambda: ("dankar", "pitman", "zayatz", "snb"),
 )
-NO_ATTACK = _sampled(
+_NO_ATTACK = _sampled(
     "no_attack", Reader(read=_gain_and_cost, takes="Sequence[float] | str"), "GAIN,COST", [300.0, 4.0]
 )
 _SAMPLED: tuple[tuple[str, str, Setting, Literal["never", "may", "must"]], ...] = (
-    ("k-map", "_sampled:KMap", K_MAP, "must"),
-    ("journalist-risk", "_sampled:JournalistRisk", JOURNALIST_RISK, "must"),
-    ("no-attack", "_sampled:NoAttack", NO_ATTACK, "may"),
-    ("average-risk", "_whole_table:AverageRisk", AVERAGE_RISK, "never"),
-    ("marketer-risk", "_whole_table:MarketerRisk", MARKETER_RISK, "must"),
-    ("population-uniqueness", "_whole_table:PopulationUniqueness", POPULATION_UNIQUENESS, "must"),
+    ("k-map", "_sampled:KMap", _K_MAP, "must"),
+    ("journalist-risk", "_sampled:JournalistRisk", _JOURNALIST_RISK, "must"),
+    ("no-attack", "_sampled:NoAttack", _NO_ATTACK, "may"),
+    ("average-risk", "_whole_table:AverageRisk", _AVERAGE_RISK, "never"),
+    ("marketer-risk", "_whole_table:MarketerRisk", _MARKETER_RISK, "must"),
+    (
+        "population-uniqueness",
+        "_whole_table:PopulationUniqueness",
+        _POPULATION_UNIQUENESS,
+        "must",
+    ),
 )
+
+# By name, the settings that ask for models of whole tables; a policy has a field for each.
+TABLE_SETTINGS: Mapping[str, Setting] = {
+    asking.name: asking
+    for asking in (
+        _K,
+        _DELTA_PRESENCE,
+        _TRAJECTORY_K,
+        *(figure for _, _, figure, _ in _SAMPLED),
+        _POPULATION_UNIQUENESS_KIND,
+    )
+}
 
 MODELS: Entries[ModelEntry] = Entries(
     "mahrem.models",
@@ -135,7 +152,7 @@ MODELS: Entries[ModelEntry] = Entries(
     tuple(
         replace(entry, home=f"mahrem.models.{entry.home}")
         for entry in (
-            ModelEntry(name="k-anonymity", home="_k_anonymity:KAnonymity", figure=K, of_column=False),
+            ModelEntry(name="k-anonymity", home="_k_anonymity:KAnonymity", figure=_K, of_column=False),
             ModelEntry(
                 name="distinct-l-diversity", home="_l_diversity:DistinctDiversity", figure=_L, kind="distinct"
             ),
@@ -185,23 +202,25 @@ MODELS: Entries[ModelEntry] = Entries(
             ModelEntry(
                 name="delta-presence",
                 home="_delta_presence:DeltaPresence",
-                figure=DELTA_PRESENCE,
+                figure=_DELTA_PRESENCE,
                 of_column=False,
             ),
             ModelEntry(
                 name="delta-presence-shown",
                 home="_delta_presence:ShownPresence",
-                figure=DELTA_PRESENCE,
+                figure=_DELTA_PRESENCE,
                 of_column=False,
             ),
             *(
-                ModelEntry(name=name, home=home, figure=figure, of_column=False, fraction=fraction)
+                ModelEntry(
+                    name=name, home=f"populations.{home}", figure=figure, of_column=False, fraction=fraction
+                )
                 for name, home, figure, fraction in _SAMPLED
             ),
             ModelEntry(
                 name="trajectory-k-anonymity",
                 home="_k_anonymity:TrajectoryAnonymity",
-                figure=TRAJECTORY_K,
+                figure=_TRAJECTORY_K,
                 keyword="k",
                 of_column=False,
             ),

@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from mahrem.pipeline._query import query
     from mahrem.pipeline.auditing import Audit, attack, attack_model, attack_synthetic, audit, is_model
     from mahrem.pipeline.comparing import Comparison, compare
-    from mahrem.pipeline.exploring import Explorer, GeneralisationLattice, Inspection, NodeVerdict, check_hierarchy, column_decisions, inspect, lattice, make_hierarchy, portray
+    from mahrem.pipeline.exploring import (
+        Explorer,
+        GeneralisationLattice,
+        Inspection,
+        NodeVerdict,
+        check_hierarchy,
+        column_decisions,
+        inspect,
+        lattice,
+        make_hierarchy,
+        portray,
+    )
     from mahrem.pipeline.masking import MaskedRelease, SurveyRisk, perturb, risk, suppress
     from mahrem.pipeline.modelling import SyntheticRelease, TrainedModel, load_model, synthesize, train
     from mahrem.pipeline.releasing import Anonymizer, Release, anonymize, apply, dry_run, explain, redraw

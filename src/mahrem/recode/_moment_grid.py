@@ -6,7 +6,7 @@ import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.table import Moments
-from mahrem.table.cells import CALENDAR_STEPS, calendar, on_this_clock, wall_clock
+from mahrem.table.cells.zones import CALENDAR_STEPS, calendar, on_this_clock, wall_clock
 
 _LINES = 32  # about so many grid lines cross the domain
 _DAY = 86_400_000_000  # microseconds

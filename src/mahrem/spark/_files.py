@@ -8,8 +8,8 @@ from typing import Any
 from mahrem.errors import GuaranteeBroken, InvalidParameter, OutputFailed
 from mahrem.spark._frame import column
 from mahrem.spark._source import read_csv, restore_text, spark_path
-from mahrem.table import exported_names
-from mahrem.table.cells import FORMULA
+from mahrem.table.cells.formulas import FORMULA
+from mahrem.table.writing import exported_names
 
 TEXT = ("csv", "tsv")  # formats whose cells are text
 _WORDS = ("string", "varchar", "char")

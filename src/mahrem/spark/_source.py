@@ -15,7 +15,7 @@ from mahrem.errors import InvalidInput, spelled
 from mahrem.release.decisions import Policy
 from mahrem.spark._frame import RESERVED, column
 from mahrem.table import is_spark_frame
-from mahrem.table.cells import DISARMED
+from mahrem.table.cells.formulas import DISARMED
 from mahrem.table.reading import header_score
 
 _MARKS = ",;\t|"

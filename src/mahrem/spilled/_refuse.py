@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from mahrem.errors import spelled
 from mahrem.release.decisions import Policy, coarsened_by_row
 from mahrem.settings import settings_of
-from mahrem.table import EVERY, FORMATS, Missing, SlicedFiles, Source
+from mahrem.table import EVERY, FORMATS, Missing, Source
+from mahrem.table.formats import SlicedFiles
 from mahrem.table.reading import PolarsSource
 
 _ALSO = {"thousands", "date_format", "header", "names", "skip_rows", "memory", "minimality_safe"}

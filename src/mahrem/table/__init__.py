@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from mahrem.table._formats import (
         FORMATS,
         FileFormat,
-        NumberedCells,
-        NumberedFiles,
-        RecordFiles,
-        SlicedFiles,
         refuse_too_large,
         written_formats,
     )
@@ -46,9 +42,8 @@ if TYPE_CHECKING:
         encode_sensitive,
         read_kind,
     )
-    from mahrem.table.hierarchies import Hierarchy, LearntGroups, read_hierarchy
+    from mahrem.table.hierarchies import Hierarchy, read_hierarchy
     from mahrem.table.reading import Reading, Source, as_polars, hold, is_spark_frame, open_source
-    from mahrem.table.writing import exported_names, write_database, write_table
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -64,21 +59,16 @@ __all__ = [
     "FileFormat",
     "Hierarchy",
     "Kind",
-    "LearntGroups",
     "Leaves",
     "Members",
     "Missing",
     "MissingCell",
     "Moments",
-    "NumberedCells",
-    "NumberedFiles",
     "Numbers",
     "Prefix",
     "Range",
     "Reading",
-    "RecordFiles",
     "Role",
-    "SlicedFiles",
     "Source",
     "Suppressed",
     "Values",
@@ -86,7 +76,6 @@ __all__ = [
     "as_polars",
     "encode_quasi",
     "encode_sensitive",
-    "exported_names",
     "hold",
     "is_spark_frame",
     "open_source",
@@ -97,7 +86,5 @@ __all__ = [
     "read_ranges",
     "refuse_too_large",
     "typed_declarations",
-    "write_database",
-    "write_table",
     "written_formats",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.table import Exact, Hierarchy, Kind, Prefix, read_cell, read_ranges
-from mahrem.table.cells import CALENDAR_STEPS
+from mahrem.table.cells.zones import CALENDAR_STEPS
 from mahrem.types import Mask
 from mahrem.verify._coarse import moment_ends
 

@@ -13,14 +13,8 @@ import numpy as np
 import polars as pl
 
 from mahrem.table import Exact, Kind, Prefix, read_cell, read_ranges
-from mahrem.table.cells import (
-    CALENDAR_STEPS,
-    as_text,
-    moments_of_text,
-    numbers_of_text,
-    wall_clock,
-    with_point,
-)
+from mahrem.table.cells import as_text, moments_of_text, numbers_of_text, with_point
+from mahrem.table.cells.zones import CALENDAR_STEPS, wall_clock
 from mahrem.types import Floats, Mask
 
 _CLOSE = 1e-9  # of a step: how far from a line a float of it may lie

@@ -32,7 +32,7 @@ from mahrem.federated.rules import RulesPlan, RulesSchema, RulesSilo
 from mahrem.federated.runs import RulesTask
 from mahrem.federated.sums import MaskedSum
 from mahrem.federated.wire import LocalGrid, Message
-from mahrem.federated.wire._certificates import (
+from mahrem.federated.wire.certificates import (
     make_authority,
     make_node_key,
     make_server_certificate,

@@ -55,7 +55,7 @@ from mahrem.federated.weights import (
 )
 from mahrem.federated.weights._policy import silo_policy
 from mahrem.federated.wire import ByteBudgetSpent, LocalGrid, Message
-from mahrem.federated.wire._certificates import read_private_key
+from mahrem.federated.wire.certificates import read_private_key
 
 NAMES = ("north", "south", "west")
 KEPT = {"quasi": ("age", "town"), "k": 3}

@@ -18,7 +18,7 @@ from mahrem.federated.rules import RulesPlan, RulesSchema, RulesSilo
 from mahrem.federated.runs import ClientSettings, RulesTask
 from mahrem.federated.runs._rules_task import perturb_for
 from mahrem.federated.wire import Failure, Message, pack_message, unpack_message
-from mahrem.federated.wire._certificates import read_private_key, sign_bytes
+from mahrem.federated.wire.certificates import read_private_key, sign_bytes
 from mahrem.learning.rules import cba
 
 PLAN = RulesPlan(sum="plain")

@@ -27,7 +27,7 @@ from mahrem.federated.runs import ClientSettings, RulesTask
 from mahrem.federated.runs._rules_task import disguise_rules, perturb_for
 from mahrem.federated.sums import ClientKeys, CountsScheme
 from mahrem.federated.wire import Message
-from mahrem.federated.wire._certificates import read_private_key, sign_bytes
+from mahrem.federated.wire.certificates import read_private_key, sign_bytes
 from mahrem.learning.rules import RuleList, cba
 
 NAMES = ("north", "south", "west", "east")

@@ -45,7 +45,7 @@ from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.rules import RulesPlan, RulesSchema
 from mahrem.federated.runs import ClientSettings, RulesTask, RunSettings
 from mahrem.federated.wire import Message
-from mahrem.federated.wire._certificates import make_authority, make_server_certificate, read_private_key
+from mahrem.federated.wire.certificates import make_authority, make_server_certificate, read_private_key
 from mahrem.learning.rules import RuleList, cba
 
 PLAN = RulesPlan(sum="masked", support=0.1, confidence=0.4, longest=2, least_clients=2)

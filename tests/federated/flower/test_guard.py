@@ -23,7 +23,7 @@ from mahrem.federated.rules import RulesPlan, RulesSchema
 from mahrem.federated.runs import ClientSettings, RulesTask, WeightsTask
 from mahrem.federated.weights import LearningPlan, propose_schema
 from mahrem.federated.wire import Failure, Message
-from mahrem.federated.wire._certificates import read_private_key
+from mahrem.federated.wire.certificates import read_private_key
 from silo_learning import people
 
 NAMES = ("east", "north", "south")

@@ -27,7 +27,8 @@ from mahrem.federated.runs import (
 from mahrem.federated.runs._report import describe_run
 from mahrem.federated.shapes import agree_keys
 from mahrem.federated.weights import SharedModel, propose_schema
-from mahrem.federated.wire import LocalGrid, Message, Replies, read_private_key
+from mahrem.federated.wire import LocalGrid, Message, Replies
+from mahrem.federated.wire.certificates import read_private_key
 from mahrem.report import federation_page
 from wires import Recorder
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.federated import SharedSchema, check_table
+from mahrem.federated import SharedSchema
 from mahrem.federated.rules import RulesSchema
-from mahrem.federated.runs import CheckedClient, CheckFinding, TableCheck
+from mahrem.federated.runs import CheckedClient, CheckFinding, TableCheck, check_table
 from mahrem.federated.wire import Message
 from mahrem.learning.classifiers import DeclaredNumbers, DeclaredWords
 

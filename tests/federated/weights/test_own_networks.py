@@ -12,11 +12,9 @@ import pytest
 
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated import (
-    ClientSettings,
     LearningPlan,
     LocalGrid,
     Protections,
-    RunSettings,
     SharedModel,
     TrainingSilo,
     WeightsSimulation,
@@ -28,7 +26,7 @@ from mahrem.federated import (
     simulate,
 )
 from mahrem.federated.networks import Network, OwnNetwork, client_seed
-from mahrem.federated.runs import TableSharing, split_table
+from mahrem.federated.runs import ClientSettings, RunSettings, TableSharing, split_table
 from mahrem.federated.weights._server_step import server_step
 from mahrem.learning.private import TrainingPlan, new_stream
 

@@ -20,7 +20,7 @@ from mahrem.federated.rules import RulesPlan, RulesSchema
 from mahrem.federated.runs import AgreedShape, RulesTask, ShapeTask, WeightsTask
 from mahrem.federated.sums import least_of
 from mahrem.federated.weights import LearningPlan, SharedSchema, read_toml
-from mahrem.federated.wire import (
+from mahrem.federated.wire.certificates import (
     fingerprint,
     read_certificate,
     read_public_key,

@@ -12,15 +12,8 @@ from mahrem.errors import Infeasible, InvalidInput, OutputFailed
 from mahrem.federated.flower._connection import Clock, other_version, our_version, reply_statement, shown
 from mahrem.federated.flower._door import SERVER, make_message, pem_of, read_message, tree_of
 from mahrem.federated.flower._federation import Federation
-from mahrem.federated.wire import (
-    Failure,
-    Message,
-    Replies,
-    Traffic,
-    pack_message,
-    read_public_key,
-    unpack_message,
-)
+from mahrem.federated.wire import Failure, Message, Replies, Traffic, pack_message, unpack_message
+from mahrem.federated.wire.certificates import read_public_key
 from mahrem.words import Note
 
 LOOK = 0.05  # seconds between two looks for answers

@@ -18,7 +18,8 @@ from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.flower._weak_spots import promises, strangers, weak_spots
 from mahrem.federated.runs import CheckFinding, ClientSettings, RulesTask
 from mahrem.federated.sums import SumHistory, append_private
-from mahrem.federated.wire import Message, digest_message, fingerprint, write_public
+from mahrem.federated.wire import Message, digest_message
+from mahrem.federated.wire.certificates import fingerprint, write_public
 from mahrem.files import state_folder
 
 APPROVED = b"mahrem-approved-1"

@@ -13,7 +13,7 @@ from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.flower._federation import Federation, Task, client_name
 from mahrem.federated.flower._settings import FederationSettings
 from mahrem.federated.sums import SUMS, check_public_key, scheme_of
-from mahrem.federated.wire import (
+from mahrem.federated.wire.certificates import (
     make_authority,
     make_node_key,
     make_server_certificate,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mahrem.errors import InvalidInput
 from mahrem.federated.sums import append_private
-from mahrem.federated.wire import read_public_key, write_public
+from mahrem.federated.wire.certificates import read_public_key, write_public
 
 
 @dataclass(frozen=True)

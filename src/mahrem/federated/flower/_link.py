@@ -18,7 +18,8 @@ from mahrem.federated.flower._connection import OPERATOR, need_flower
 from mahrem.federated.flower._door import MEDIA, pem_of
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.flower._init import FILE, read_token, server_folder
-from mahrem.federated.wire import MOST_BYTES, read_certificate, read_public_key, refuse_dates
+from mahrem.federated.wire import MOST_BYTES
+from mahrem.federated.wire.certificates import read_certificate, read_public_key, refuse_dates
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]

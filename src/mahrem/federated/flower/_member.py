@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.runs import TableOwner
 from mahrem.federated.sums import ClientKeys, SumHistory
-from mahrem.federated.wire import read_secret, sign_bytes
+from mahrem.federated.wire.certificates import read_secret, sign_bytes
 from mahrem.table import Reading
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from mahrem.federated.flower._connection import (
 )
 from mahrem.federated.flower._door import FlowerDoor, make_reply, node_headers, pem_of, read_message, tree_of
 from mahrem.federated.flower._federation import Federation
-from mahrem.federated.wire import Answerer, Message, pack_message, sign_bytes, unpack_message
+from mahrem.federated.wire import Answerer, Message, pack_message, unpack_message
+from mahrem.federated.wire.certificates import sign_bytes
 from mahrem.words import Note
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from mahrem.federated.flower._federation import Federation
 from mahrem.federated.rules import Disguise, ItemTable
 from mahrem.federated.runs import RulesTask, WeightsTask
 from mahrem.federated.weights import DISGUISED, SharedModel
-from mahrem.federated.wire import read_secret, write_private
+from mahrem.federated.wire.certificates import read_secret, write_private
 from mahrem.learning.rules import RuleList
 from mahrem.table import Reading
 

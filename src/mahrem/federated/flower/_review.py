@@ -8,7 +8,7 @@ from mahrem.federated.flower._federation import Federation
 from mahrem.federated.rules import RulesPlan
 from mahrem.federated.runs import RulesTask, ShapeTask
 from mahrem.federated.weights import LearningPlan
-from mahrem.federated.wire import fingerprint
+from mahrem.federated.wire.certificates import fingerprint
 from mahrem.words import Note
 
 

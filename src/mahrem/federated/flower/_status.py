@@ -14,7 +14,7 @@ from mahrem.federated.flower._door import FlowerDoor, operator_headers, pem_of
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.flower._init import FILE, read_token, server_folder
 from mahrem.federated.runs import read_run
-from mahrem.federated.wire import read_public_key
+from mahrem.federated.wire.certificates import read_public_key
 
 OFFLINE, ONLINE, NEVER = "offline", "online", "never"
 

@@ -30,7 +30,8 @@ from mahrem.federated.runs import (
     TaskRun,
     Tell,
 )
-from mahrem.federated.wire import Message, ask_all, read_private_key
+from mahrem.federated.wire import Message, ask_all
+from mahrem.federated.wire.certificates import read_private_key
 from mahrem.table import Reading
 from mahrem.words import Note
 

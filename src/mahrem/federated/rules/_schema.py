@@ -13,7 +13,7 @@ from mahrem import check
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
 from mahrem.learning.rules import put_into_bins
 from mahrem.table import Reading
-from mahrem.table.cells import number_alone, text_alone
+from mahrem.table.cells.alone import number_alone, text_alone
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,8 @@ from mahrem.federated.runs._settings import ClientSettings, RunSettings, refuse_
 from mahrem.federated.runs._task import TableOwner, read_agreed
 from mahrem.federated.sums import ClientKeys, hide_client, make_adder
 from mahrem.federated.weights import SharedSchema
-from mahrem.federated.wire import Answerer, CountedGrid, MessageGrid, read_secret
+from mahrem.federated.wire import Answerer, CountedGrid, MessageGrid
+from mahrem.federated.wire.certificates import read_secret
 from mahrem.learning.classifiers import DeclaredNumbers, DeclaredWords
 from mahrem.table import Reading, open_source
 from mahrem.words import Note

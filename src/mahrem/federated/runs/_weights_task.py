@@ -15,10 +15,11 @@ from mahrem.federated.runs._settings import ClientSettings, RunSettings, refuse_
 from mahrem.federated.runs._task import TableOwner, read_agreed
 from mahrem.federated.sums import SUMS
 from mahrem.federated.weights import Decoys, LearningPlan, SharedSchema, TrainingSilo, silo_policy
-from mahrem.federated.wire import Answerer, read_secret
+from mahrem.federated.wire import Answerer
+from mahrem.federated.wire.certificates import read_secret
 from mahrem.learning.classifiers import DeclaredNumbers
 from mahrem.table import Reading, open_source
-from mahrem.table.cells import number_alone
+from mahrem.table.cells.alone import number_alone
 from mahrem.words import Note
 
 if TYPE_CHECKING:

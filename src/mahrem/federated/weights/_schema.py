@@ -15,7 +15,7 @@ from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning.classifiers import DeclaredEncoder, DeclaredNumbers, DeclaredWords
 from mahrem.table import Hierarchy, Kind, read_kind
-from mahrem.table.cells import place_alone, text_alone
+from mahrem.table.cells.alone import place_alone, text_alone
 from mahrem.types import Floats, Integers
 
 MOST_CLASSES = 50

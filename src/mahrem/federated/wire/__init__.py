@@ -1,8 +1,8 @@
 """Messages between a server and its clients, and what carries, counts and vouches for them.
 
 A message is written to bytes and read again even within one process, so every byte is a real one.
-Certificates, keys, seals between parties, the log of exchanges and the budget of bytes lie here. Nothing here
-knows what is learnt.
+Keys, seals between parties, the log of exchanges and the budget of bytes lie here; certificates and
+signatures in ``certificates``. Nothing here knows what is learnt.
 """
 
 from __future__ import annotations
@@ -13,21 +13,6 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.federated.wire._byte_budget import ByteBudgetSpent
-    from mahrem.federated.wire._certificates import (
-        fingerprint,
-        make_authority,
-        make_node_key,
-        make_server_certificate,
-        read_certificate,
-        read_private_key,
-        read_public_key,
-        read_secret,
-        refuse_dates,
-        sign_bytes,
-        signature_holds,
-        write_private,
-        write_public,
-    )
     from mahrem.federated.wire._client_pool import ClientPool
     from mahrem.federated.wire._exchange_log import (
         LOG_FILES,
@@ -84,22 +69,9 @@ __all__ = [
     "ask_together",
     "derived",
     "digest_message",
-    "fingerprint",
     "framed",
-    "make_authority",
-    "make_node_key",
-    "make_server_certificate",
     "need_cryptography",
     "pack_message",
-    "read_certificate",
-    "read_private_key",
-    "read_public_key",
-    "read_secret",
-    "refuse_dates",
-    "sign_bytes",
-    "signature_holds",
     "sorted_out",
     "unpack_message",
-    "write_private",
-    "write_public",
 ]

@@ -13,7 +13,8 @@ from mahrem.errors import InvalidParameter
 from mahrem.learning.classifiers._feature_cells import distinct_cells, ends_alone, missing_cells
 from mahrem.learning.classifiers._features import _numbers, _Words
 from mahrem.table import ColumnDeclaration, Hierarchy
-from mahrem.table.cells import SUPPRESSED, place_alone, text_alone, write_labels
+from mahrem.table.cells import SUPPRESSED, write_labels
+from mahrem.table.cells.alone import place_alone, text_alone
 from mahrem.types import Floats
 
 _ANY = pl.Series([SUPPRESSED])

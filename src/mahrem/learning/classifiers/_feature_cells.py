@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.table import Members, Prefix, read_cell, read_ranges
-from mahrem.table.cells import day_alone, number_alone
+from mahrem.table.cells.alone import day_alone, number_alone
 from mahrem.types import Floats, Integers, Mask
 
 _DAY = 86_400_000_000  # microseconds

@@ -16,7 +16,7 @@ from mahrem import check
 from mahrem.dp import Facts, Unit, cells_of, open_privately, unit_numbers
 from mahrem.errors import InvalidParameter
 from mahrem.table import Reading, Source
-from mahrem.table.cells import day_alone
+from mahrem.table.cells.alone import day_alone
 from mahrem.types import Floats, Integers
 
 DomainKind: TypeAlias = Literal["category", "whole", "number", "date"]

@@ -39,7 +39,7 @@ from mahrem.release.folders import (
     read_own_claims,
 )
 from mahrem.table import Hierarchy, open_source
-from mahrem.table.cells import restored_cells
+from mahrem.table.cells.formulas import restored_cells
 from mahrem.types import Integers
 from mahrem.words import Note, Progress
 

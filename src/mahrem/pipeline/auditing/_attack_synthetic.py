@@ -14,7 +14,7 @@ from mahrem.attacks.on_models import SyntheticTables
 from mahrem.errors import InvalidInput, in_our_words
 from mahrem.release.folders import check_hashes, find_data, is_release, named_folder
 from mahrem.table import Reading, open_source
-from mahrem.table.cells import restored_cells
+from mahrem.table.cells.formulas import restored_cells
 from mahrem.words import Note
 
 

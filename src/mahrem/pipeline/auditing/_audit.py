@@ -16,7 +16,7 @@ from mahrem import check
 from mahrem.contents import TableSketch, merge_sketches, sketch_table
 from mahrem.drafts import RISK_THRESHOLD, accepted_columns, people_behind, risk_of, subjects_of, tied_rows
 from mahrem.errors import InvalidInput, InvalidParameter, Tampered, in_our_words, spelled
-from mahrem.metrics import published_loss
+from mahrem.metrics import class_size_bins, published_loss
 from mahrem.models import KAnonymity, Promise
 from mahrem.release import decided, find_doubts
 from mahrem.release.decisions import (
@@ -33,7 +33,7 @@ from mahrem.release.decisions import (
 from mahrem.release.folders import OwnClaims, check_signature, find_data, named_folder, read_own_claims
 from mahrem.report import ReportRisk, promises_table, verdict_of, warnings_of
 from mahrem.table import EVERY, Column, Missing, Role, Source, is_spark_frame, open_source
-from mahrem.table.cells import restore_cells
+from mahrem.table.cells.formulas import restore_cells
 from mahrem.table.columns import assign_roles
 from mahrem.table.reading import scan_sparingly
 from mahrem.types import Mask

@@ -13,6 +13,7 @@ import polars as pl
 from mahrem.disclosed import NONE, Count, Figure, of_crowd, published
 from mahrem.drafts import Draft, Prepared, draft, prepare, promise_anew, risk_of, utility_of
 from mahrem.errors import InvalidParameter, in_our_words
+from mahrem.metrics import class_size_bins
 from mahrem.partition import METHODS
 from mahrem.pipeline.comparing import candidate_verdict
 from mahrem.pipeline.releasing import floor_of

@@ -19,10 +19,11 @@ from mahrem.release.decisions import (
     policy_from,
     reading_of,
 )
-from mahrem.table import Hierarchy, Kind, LearntGroups, Reading, hold, open_source, read_kind
+from mahrem.table import Hierarchy, Kind, Reading, hold, open_source, read_kind
 from mahrem.table.columns import plain_hierarchy
 from mahrem.table.hierarchies import (
     HierarchyFacts,
+    LearntGroups,
     cut_hierarchy,
     date_hierarchy,
     group_hierarchy,

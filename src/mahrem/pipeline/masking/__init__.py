@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from mahrem.pipeline.masking._masked import MaskedRelease
     from mahrem.pipeline.masking._perturb import perturb
     from mahrem.pipeline.masking._risk import SurveyRisk, risk
-    from mahrem.pipeline.masking._settings import PerturbationSettings, RiskSettings, SuppressionSettings, masking_settings
+    from mahrem.pipeline.masking._settings import (
+        PerturbationSettings,
+        RiskSettings,
+        SuppressionSettings,
+        masking_settings,
+    )
     from mahrem.pipeline.masking._suppress import suppress
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -20,8 +20,10 @@ from mahrem.release import refuse_giving_away
 from mahrem.release.decisions import Policy, reading_of, roles_of
 from mahrem.release.folders import record_run, staged_release
 from mahrem.report import to_json
-from mahrem.table import FORMATS, exported_names, open_source, write_table
-from mahrem.table.cells import restore_cells, text_where_needed
+from mahrem.table import FORMATS, open_source
+from mahrem.table.cells import text_where_needed
+from mahrem.table.cells.formulas import restore_cells
+from mahrem.table.writing import exported_names, write_table
 
 
 @dataclass(frozen=True, kw_only=True)

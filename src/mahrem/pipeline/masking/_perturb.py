@@ -13,7 +13,7 @@ import polars as pl
 from mahrem import check
 from mahrem.disclosed import of_crowd, published
 from mahrem.errors import GuaranteeBroken, InvalidParameter, in_our_words
-from mahrem.metrics import (
+from mahrem.metrics.perturbed import (
     eigenvalue_change,
     il1s,
     interval_share,
@@ -23,8 +23,8 @@ from mahrem.metrics import (
 )
 from mahrem.perturbation import PERTURBATIONS
 from mahrem.pipeline.masking._masked import MaskedRelease, MaskedSource, open_masked, publish_masked
-from mahrem.pipeline.masking._settings import PerturbationSettings
 from mahrem.pipeline.masking._perturbed_steps import PerturbationStep, numbers_of
+from mahrem.pipeline.masking._settings import PerturbationSettings
 from mahrem.release import refuse_giving_away
 from mahrem.settings import split_settings
 from mahrem.table.cells import as_text
@@ -50,9 +50,10 @@ def perturb(
         source: A frame, a file or a database.
         output: Write a release folder there; without it the table is only checked in memory.
         force: Replace an earlier release under ``output``.
-        **settings: Every name of :class:`~mahrem.pipeline.masking.PerturbationKeywords`. ``steps``: what is done to
-            which columns, in this order: ``{"income,tax": "noise:share=0.2"}``, a mapping with its ``method``
-            instead of the text, or texts ``"income=rank-swap:percent=10"``; the methods are
+        **settings: Every name of :class:`~mahrem.pipeline.masking.PerturbationKeywords`.
+            ``steps``: what is done to which columns, in this order:
+            ``{"income,tax": "noise:share=0.2"}``, a mapping with its ``method`` instead of the text,
+            or texts ``"income=rank-swap:percent=10"``; the methods are
             :data:`~mahrem.perturbation.PERTURBATIONS`. ``seed``: for experiments alone, whoever knows it can
             undo what was done; never told. Further roles of columns, how the source is read, ``format``.
 

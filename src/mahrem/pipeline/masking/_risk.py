@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, in_our_words, spelled
-from mahrem.metrics import (
+from mahrem.metrics.surveys import (
     IndividualRisk,
     ModelRisk,
     household_risk,
@@ -104,8 +104,9 @@ def risk(source: object, **settings: Unpack[RiskKeywords]) -> SurveyRisk:
 
     Args:
         source: A frame, a file or a database.
-        **settings: Every name of :class:`~mahrem.pipeline.masking.RiskKeywords`. ``weight``: the column of sampling
-            weights, how many people each record stands for. ``household``: the column that names households.
+        **settings: Every name of :class:`~mahrem.pipeline.masking.RiskKeywords`.
+            ``weight``: the column of sampling weights, how many people each record stands for.
+            ``household``: the column that names households.
             ``fraction``: share of the population that is in the table; with weights it follows from them.
             ``largest``: the largest sets of columns in which special uniques are looked for; all if None.
             Further ``quasi`` and how the source is read; other columns are not looked at.

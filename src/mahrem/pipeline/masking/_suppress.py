@@ -42,11 +42,12 @@ def suppress(
         source: A frame, a file or a database.
         output: Write a release folder there; without it the table is only checked in memory.
         force: Replace an earlier release under ``output``.
-        **settings: Every name of :class:`~mahrem.pipeline.masking.SuppressionKeywords`. ``k``: rows that must be
-            alike in all quasi-identifiers. ``sets``: columns that somebody may know together, and their k;
-            all of them hold together. ``reading``, what a hidden cell is taken for: ``exact``, a value of its
-            own (k then holds as for every release), or ``match``, equal to every value, as sdcMicro counts:
-            fewer cells are hidden, and somebody who knows all columns of a person may still find them.
+        **settings: Every name of :class:`~mahrem.pipeline.masking.SuppressionKeywords`.
+            ``k``: rows that must be alike in all quasi-identifiers. ``sets``: columns that
+            somebody may know together, and their k; all of them hold together. ``reading``,
+            what a hidden cell is taken for: ``exact``, a value of its own (k then holds as for every
+            release), or ``match``, equal to every value, as sdcMicro counts: fewer cells
+            are hidden, and somebody who knows all columns of a person may still find them.
             Further roles of columns, how the source is read, ``weights`` (columns worth more are hidden
             later), ``format``.
 

@@ -20,8 +20,8 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "LoadedModel",
     "SYNTHESIS",
+    "LoadedModel",
     "SyntheticRelease",
     "TrainedModel",
     "load_model",

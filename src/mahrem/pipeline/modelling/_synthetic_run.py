@@ -17,12 +17,12 @@ from mahrem.learning.synthesis import (
     SyntheticQuality,
     synthetic_quality,
 )
-from mahrem.pipeline.releasing import read_back
 from mahrem.pipeline.modelling._quality import QualityRequest, comparable_table, write_quality
 from mahrem.pipeline.modelling._synthetic_report import SyntheticWork, write_words
+from mahrem.pipeline.releasing import read_back
 from mahrem.release.folders import record_run, staged_release
 from mahrem.table import FORMATS, Reading, open_source
-from mahrem.table.cells import restore_formulas, restored_cells
+from mahrem.table.cells.formulas import restore_formulas, restored_cells
 from mahrem.table.writing import write_parts
 from mahrem.words import Note
 

@@ -12,8 +12,11 @@ from mahrem.errors import GuaranteeBroken, Infeasible
 from mahrem.release import BY_RECIPE, meanwhile
 from mahrem.release.decisions import Policy
 from mahrem.release.folders import sha256_of
-from mahrem.table import FORMATS, NumberedCells, NumberedFiles, Reading, exported_names, open_source
-from mahrem.table.cells import as_text, restore_cells, write_ranges
+from mahrem.table import FORMATS, Reading, open_source
+from mahrem.table.cells import as_text, write_ranges
+from mahrem.table.cells.formulas import restore_cells
+from mahrem.table.formats import NumberedCells, NumberedFiles
+from mahrem.table.writing import exported_names
 from mahrem.types import Mask, Rows
 from mahrem.verify import Verdict, verify
 
@@ -92,7 +95,7 @@ def _without_tokens(texts: pl.Series, policy: Policy) -> pl.Series:
 
 def checked_database(draft: Draft, target: str, table: str, *, replace: bool) -> None:
     """Write the published table into a database, read it back, and verify what it says."""
-    from mahrem.table import write_database
+    from mahrem.table.writing import write_database
 
     shown, order = draft.table_for_file()
     write_database(shown, target, table, replace=replace)

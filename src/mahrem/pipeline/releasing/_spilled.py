@@ -44,9 +44,10 @@ from mahrem.spilled import (
     scatter_rows,
     with_recodings,
 )
-from mahrem.table import FORMATS, Hierarchy, Moments, Numbers, SlicedFiles
-from mahrem.table.cells import restore_cells
+from mahrem.table import FORMATS, Hierarchy, Moments, Numbers
+from mahrem.table.cells.formulas import restore_cells
 from mahrem.table.columns import apply_missing
+from mahrem.table.formats import SlicedFiles
 from mahrem.table.reading import PolarsSource
 from mahrem.table.writing import write_parts
 from mahrem.verify import Claims, Verdict, verify

@@ -11,7 +11,7 @@ import polars as pl
 
 from mahrem.disclosed import Count, Figure, Why, of_crowd, published
 from mahrem.drafts import Draft, doubts_of, risk_of, utility_of
-from mahrem.metrics import highest_risk
+from mahrem.metrics import class_size_bins, highest_risk
 from mahrem.models import Outcome
 from mahrem.partition import Levels
 from mahrem.release.decisions import Policy
@@ -28,7 +28,8 @@ from mahrem.report import (
     verdict_of,
     warnings_of,
 )
-from mahrem.table import Column, Missing, Role, exported_names
+from mahrem.table import Column, Missing, Role
+from mahrem.table.writing import exported_names
 from mahrem.types import Sizes
 from mahrem.verify import Verdict, people_per_class, published_classes
 from mahrem.words import Note

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from mahrem.release.decisions._keywords import ReleaseKeywords
     from mahrem.release.decisions._learnt_groups import Automatic, best_groups, learn_groups
     from mahrem.release.decisions._policy import (
-        AUTOMATIC,
         GivenPolicy,
         Policy,
         own_pseudonyms,
@@ -48,7 +47,6 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "AUTOMATIC",
     "BOUNDING",
     "COARSENING",
     "READY_POLICIES",

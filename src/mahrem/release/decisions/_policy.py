@@ -15,22 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mahrem import check, typed
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
-from mahrem.models import (
-    AVERAGE_RISK,
-    DELTA_PRESENCE,
-    JOURNALIST_RISK,
-    K_MAP,
-    MARKETER_RISK,
-    MODELS,
-    NO_ATTACK,
-    POPULATION_UNIQUENESS,
-    POPULATION_UNIQUENESS_KIND,
-    TRAJECTORY_K,
-    K,
-    model_settings,
-    models_from_settings,
-    models_of_risk,
-)
+from mahrem.models import MODELS, TABLE_SETTINGS, model_settings, models_from_settings, models_of_risk
 from mahrem.partition import METHODS
 from mahrem.readers import by_column, column, columns, number, switch, text, texts, whole
 from mahrem.release.decisions import _readers as readers
@@ -140,17 +125,17 @@ class Policy:
     shift_days: int | None = _role(
         read=whole.within(1, 3650), metavar="N", on_page=False, on_spark=False, example=182
     )  # not said: half a year
-    k: int | None = same_setting(K)
+    k: int | None = same_setting(TABLE_SETTINGS["k"])
     models: Mapping[str, object] = field(default_factory=dict)  # figures of sensitive columns
-    delta_presence: tuple[float, float] | None = same_setting(DELTA_PRESENCE)
-    trajectory_k: int | None = same_setting(TRAJECTORY_K)
-    k_map: int | None = same_setting(K_MAP)
-    journalist_risk: float | None = same_setting(JOURNALIST_RISK)
-    no_attack: tuple[float, float] | None = same_setting(NO_ATTACK)
-    average_risk: float | None = same_setting(AVERAGE_RISK)
-    marketer_risk: float | None = same_setting(MARKETER_RISK)
-    population_uniqueness: float | None = same_setting(POPULATION_UNIQUENESS)
-    population_uniqueness_kind: str | None = same_setting(POPULATION_UNIQUENESS_KIND)
+    delta_presence: tuple[float, float] | None = same_setting(TABLE_SETTINGS["delta_presence"])
+    trajectory_k: int | None = same_setting(TABLE_SETTINGS["trajectory_k"])
+    k_map: int | None = same_setting(TABLE_SETTINGS["k_map"])
+    journalist_risk: float | None = same_setting(TABLE_SETTINGS["journalist_risk"])
+    no_attack: tuple[float, float] | None = same_setting(TABLE_SETTINGS["no_attack"])
+    average_risk: float | None = same_setting(TABLE_SETTINGS["average_risk"])
+    marketer_risk: float | None = same_setting(TABLE_SETTINGS["marketer_risk"])
+    population_uniqueness: float | None = same_setting(TABLE_SETTINGS["population_uniqueness"])
+    population_uniqueness_kind: str | None = same_setting(TABLE_SETTINGS["population_uniqueness_kind"])
     population: Any = _promise(
         read=readers.other_table,
         metavar="FILE",
@@ -518,7 +503,7 @@ def own_pseudonyms(path: Path) -> tuple[str, ...]:
     """Give the columns of pseudonyms that the policy of a release names, as its file names them."""
     if not path.is_file():
         return ()
-    from mahrem.table import exported_names
+    from mahrem.table.writing import exported_names
 
     own = tomllib.loads(path.read_text(encoding="utf-8"))
     named = own.get("mahrem", {}).get("pseudonym", ())

@@ -14,7 +14,8 @@ from mahrem.partition import METHODS
 from mahrem.release._recipe import BY_RECIPE, RECIPE
 from mahrem.release.decisions import Policy, read_policy
 from mahrem.release.folders._folder import DATA_FILES, HASHES, SIGNATURE, check_hashes, is_release
-from mahrem.table import EVERY, FORMATS, exported_names
+from mahrem.table import EVERY, FORMATS
+from mahrem.table.writing import exported_names
 
 POLICY, REPORT, PAGE = "policy.toml", "report.json", "report.html"
 _PROMISED = (

@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.table.cells._text import moments_of_text, numbers_of_text
-from mahrem.table.cells._zones import OFFSET, offset_form
+from mahrem.table.cells.zones import OFFSET, offset_form
 from mahrem.types import Floats, Mask
 
 SUPPRESSED = "*"

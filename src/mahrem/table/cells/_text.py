@@ -7,7 +7,7 @@ from polars import selectors
 
 from mahrem.errors import InvalidInput
 from mahrem.table.cells._number_grid import EXACT
-from mahrem.table.cells._zones import OFFSET, instants, moment_text, seconds_off
+from mahrem.table.cells.zones import OFFSET, instants, moment_text, seconds_off
 
 _DOTTED = r"^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}$"
 _CLOCK = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"

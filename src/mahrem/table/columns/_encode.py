@@ -9,14 +9,8 @@ import polars as pl
 
 from mahrem.errors import InvalidInput, spelled
 from mahrem.table._schema import Column, Kind
-from mahrem.table.cells import (
-    EXACT,
-    as_text,
-    mixes_zones,
-    moments_of_text,
-    numbers_of_text,
-    within_calendar,
-)
+from mahrem.table.cells import EXACT, as_text, mixes_zones, moments_of_text, numbers_of_text
+from mahrem.table.cells.zones import within_calendar
 from mahrem.table.columns._axis import Axis, Leaves, Moments, Numbers, Words
 from mahrem.types import Integers, Positions
 

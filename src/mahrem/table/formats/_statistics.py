@@ -12,7 +12,8 @@ import polars as pl
 from mahrem.check import extra
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.files import StageFolder
-from mahrem.table.cells import EXACT, as_text, text_alone, whole_numbers
+from mahrem.table.cells import EXACT, as_text, whole_numbers
+from mahrem.table.cells.alone import text_alone
 from mahrem.table.reading import NESTED, PolarsSource, Reading, Source
 from mahrem.words import Note
 

@@ -15,15 +15,13 @@ from mahrem.table.cells import (
     EXACT,
     NumberGrid,
     all_whole,
-    calendar,
     finite,
-    on_this_clock,
-    wall_clock,
     write_labels,
     write_prefixes,
     write_ranges,
     write_set,
 )
+from mahrem.table.cells.zones import calendar, on_this_clock, wall_clock
 from mahrem.table.hierarchies._hierarchy import ROOT, Hierarchy
 from mahrem.types import Floats
 

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput
-from mahrem.table.cells import named_zone, texts_of_objects
+from mahrem.table.cells.alone import texts_of_objects
+from mahrem.table.cells.zones import named_zone
 from mahrem.table.reading._reading import ColumnSource, Reading, arrange
 
 if TYPE_CHECKING:

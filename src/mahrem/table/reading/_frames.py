@@ -14,7 +14,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
-from mahrem.table.cells import named_zone, zone_of_offset
+from mahrem.table.cells.zones import named_zone, zone_of_offset
 from mahrem.table.reading._reading import ColumnSource, Reading, Source, arrange
 from mahrem.table.reading._spelling import LOOKED_AT, may_be_respelled
 
@@ -124,7 +124,7 @@ def _mixes_zones(column: pd.Series) -> bool:
 
 def _texts_by_cell(column: pd.Series) -> pl.Series:
     """Write objects of any kinds as text, each by itself: the kind they have in common, one can change."""
-    from mahrem.table.cells import texts_of_objects
+    from mahrem.table.cells.alone import texts_of_objects
 
     if column.dtype.name == "category":
         texts = texts_of_objects(column.cat.categories)

@@ -249,7 +249,7 @@ def _with_texts(frame: Frame, schema: Mapping[str, pl.DataType]) -> Frame:
 
 
 def _texts(column: pl.Series) -> pl.Series:
-    from mahrem.table.cells import texts_of_objects
+    from mahrem.table.cells.alone import texts_of_objects
 
     return texts_of_objects(column.to_list())
 

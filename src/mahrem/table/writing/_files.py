@@ -12,7 +12,8 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.table._formats import FORMATS, LabelledFiles, written_formats
 from mahrem.table._staged import appearing
-from mahrem.table.cells import neutralise_formulas, neutralise_names, text_where_needed
+from mahrem.table.cells import text_where_needed
+from mahrem.table.cells.formulas import neutralise_formulas, neutralise_names
 from mahrem.table.reading import CONTROL, NESTED
 
 if TYPE_CHECKING:

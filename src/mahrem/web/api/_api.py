@@ -11,20 +11,14 @@ from fastapi import Path as PathPart
 from starlette.concurrency import run_in_threadpool
 
 from mahrem.web._house import KEY, HouseDep, ProjectDep, ProjectId
+from mahrem.web.api._api_answers import ERRORS, About, Health, Opened, OpenSession, ProjectList, SessionList
 from mahrem.web.bodies import (
-    ERRORS,
-    About,
     Adopted,
     Columns,
-    Health,
     NewProject,
-    Opened,
-    OpenSession,
     Project,
-    ProjectList,
     ReadingChoice,
     ReleasePromises,
-    SessionList,
     SourceDatabase,
     SourceFacts,
     SourcePath,

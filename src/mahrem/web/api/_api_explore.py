@@ -11,7 +11,8 @@ from pydantic import BaseModel
 
 from mahrem.web._explore import as_candidate, try_at_once, try_every_row
 from mahrem.web._house import KEY, HouseDep, ProjectDep, ProjectId
-from mahrem.web.bodies import ERRORS, Columns, Project, ReleasePromises, Started, Strict
+from mahrem.web.api._api_answers import ERRORS, Started
+from mahrem.web.bodies import Columns, Project, ReleasePromises, Strict
 from mahrem.web.projects import Candidate, policy_text
 
 router = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["explorer"], dependencies=[KEY])

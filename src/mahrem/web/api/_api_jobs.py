@@ -13,20 +13,8 @@ from fastapi.responses import FileResponse, StreamingResponse
 from mahrem.web._errors import Refused, not_found
 from mahrem.web._house import FILES, KEY, House, HouseDep, JobId, ProjectDep, ProjectId
 from mahrem.web._orders import Json
-from mahrem.web.bodies import (
-    ERRORS,
-    CompareWish,
-    HierarchyTree,
-    HierarchyWish,
-    Job,
-    JobList,
-    LedgerSheet,
-    LedgerWish,
-    Project,
-    Question,
-    Started,
-    TreeFacts,
-)
+from mahrem.web.api._api_answers import ERRORS, JobList, LedgerSheet, Started, TreeFacts
+from mahrem.web.bodies import CompareWish, HierarchyTree, HierarchyWish, Job, LedgerWish, Project, Question
 from mahrem.web.guard import REPORT_POLICY
 from mahrem.web.jobs import check_tree_of, result_of
 from mahrem.web.projects import FederatedRuns, check_methods, list_runs, needs_table, zip_files

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.table.cells import number_alone, place_alone, texts_of_objects
+from mahrem.table.cells.alone import number_alone, place_alone, texts_of_objects
 from mahrem.types import Floats, Integers
 
 _NUMBERS = "biuf"

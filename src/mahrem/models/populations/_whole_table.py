@@ -11,7 +11,7 @@ import numpy as np
 from mahrem import check
 from mahrem.estimates import population_uniques
 from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._sampled import chances, check_fraction
+from mahrem.models.populations._sampled import chances, check_fraction
 
 if TYPE_CHECKING:
     from mahrem.types import Levels, Mask, Sizes

@@ -19,6 +19,17 @@ import polars as pl
 
 from mahrem.table.cells._number_grid import EXACT
 
+__all__ = [
+    "day_alone",
+    "number_alone",
+    "number_of",
+    "part_of_width",
+    "place_alone",
+    "plain_alone",
+    "text_alone",
+    "texts_of_objects",
+]
+
 _DAY = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ].*)?$"
 _CLOCK = "%Y-%m-%dT%H:%M:%S%.f"
 _MIDNIGHT = r"T00:00:00(?:[+-][0-9]{2}:[0-9]{2})?$"  # a day, whatever zone it was put in
