@@ -121,9 +121,9 @@ def column_names(**named: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(one) for one in listed))
 
 
-def by_column(given: Mapping[Any, Any], *, where: str) -> dict[str, Any]:
+def by_column(given: Mapping[Any, object], *, where: str) -> dict[str, Any]:
     """Give a mapping with its names as text; two that are then the same are refused."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for label, value in given.items():
         name = column_name(**{where: label})
         if name in found:
@@ -162,7 +162,7 @@ def unknown_keys(given: Iterable[str], known: Sequence[str], *, where: str) -> N
         raise InvalidParameter(f"{where}={strange[0]!r} is not known; the keys are {shorten(known, 40)}")
 
 
-def under_one_name(given: Mapping[str, Any], word: str, name: str) -> dict[str, Any]:
+def under_one_name(given: Mapping[str, object], word: str, name: str) -> dict[str, Any]:
     """Give what was said, with ``word`` as another word for ``name``; both at once are refused."""
     if word in given and name in given:
         raise InvalidParameter(f"{name} and {word} were both given; they mean the same")

@@ -56,7 +56,7 @@ class Count(int):
 NONE = Count(0, Why.PUBLISHED)
 
 
-def disclose(value: Any, why: Why) -> Any:
+def disclose(value: object, why: Why) -> Any:
     """Mark every number within: mappings and lists are walked through, words and truth values stay.
 
     Example:
@@ -78,22 +78,22 @@ def disclose(value: Any, why: Why) -> Any:
             return disclose(value.tolist(), why) if hasattr(value, "tolist") else value
 
 
-def published(value: Any) -> Any:
+def published(value: object) -> Any:
     """Mark what anybody can work out from the published table and from public settings."""
     return disclose(value, Why.PUBLISHED)
 
 
-def of_crowd(value: Any) -> Any:
+def of_crowd(value: object) -> Any:
     """Mark what is about a crowd of shown people, and rounded."""
     return disclose(value, Why.CROWD)
 
 
-def paid(value: Any) -> Any:
+def paid(value: object) -> Any:
     """Mark what a privacy ledger declares public or paid for."""
     return disclose(value, Why.PAID)
 
 
-def unmarked(value: Any, where: str = "") -> str | None:
+def unmarked(value: object, where: str = "") -> str | None:
     """Give the place of the first number that nobody marked; None if there is none."""
     match value:
         case bool() | Figure() | Count():

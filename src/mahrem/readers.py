@@ -56,7 +56,7 @@ class Reader:
     least: float | None = None
     most: float | None = None
 
-    def __call__(self, name: str, value: Any) -> Any:
+    def __call__(self, name: str, value: object) -> Any:
         """Read a value and hold it to its ends."""
         kept = self.read(name, value)
         if self.least is not None and self.most is not None:
@@ -123,7 +123,7 @@ columns = Reader(
 def by_name(inner: Reader, *, types: Read = typed.pairs) -> Reader:
     """Give a reader of tables from names to values of one kind; ``types`` reads ``NAME=VALUE`` options."""
 
-    def read(name: str, value: object) -> dict[str, Any]:
+    def read(name: str, value: object) -> dict[str, object]:
         if not isinstance(value, Mapping):
             raise wrong_type(name, value, f"a table of names and values, as in {{name = …}}, under [{name}]")
         named = check.by_column(value, where=name)

@@ -104,7 +104,7 @@ class Setting:
         """What is known about the values it takes."""
         return self.read if isinstance(self.read, Reader) else Reader(read=self.read, takes=self.takes)
 
-    def is_default(self, value: Any) -> bool:
+    def is_default(self, value: object) -> bool:
         """Say whether a value is what counts if nothing is said; a table is never asked to compare itself."""
         return value is self.default or (
             isinstance(value, str | int | float | tuple | Mapping) and value == self.default
@@ -157,14 +157,14 @@ def _setting_of(entry: dataclasses.Field[Any]) -> Setting:
     if default is MISSING:
         default = entry.default_factory() if entry.default_factory is not MISSING else None
     reader = facts["read"]
-    usual: dict[str, Any] = {"takes": str(entry.type)}
+    usual: dict[str, object] = {"takes": str(entry.type)}
     if isinstance(reader, Reader):
         optional = " | None" if default is None and reader.takes != "Any" else ""
         usual = {"takes": reader.takes + optional, "typed": reader.typed, "repeats": reader.repeats}
     return Setting(name=entry.name, default=default, **{**usual, **facts})
 
 
-def read_settings(settings: Mapping[str, Setting], given: Mapping[str, Any]) -> dict[str, Any]:
+def read_settings(settings: Mapping[str, Setting], given: Mapping[str, object]) -> dict[str, Any]:
     """Read what was said by name; a name that is no setting is refused, with the nearest ones."""
     check.unknown_keys(given, tuple(settings), where="setting")
     return {
@@ -174,7 +174,7 @@ def read_settings(settings: Mapping[str, Setting], given: Mapping[str, Any]) -> 
     }
 
 
-def split_settings(spec: type[Spec], given: Mapping[str, Any]) -> tuple[Spec, dict[str, Any]]:
+def split_settings(spec: type[Spec], given: Mapping[str, object]) -> tuple[Spec, dict[str, Any]]:
     """Make a spec of what is its own among settings; gives the others too."""
     known = settings_of(spec)
     own = {name: value for name, value in given.items() if name in known}
@@ -182,7 +182,7 @@ def split_settings(spec: type[Spec], given: Mapping[str, Any]) -> tuple[Spec, di
     return spec(**read_settings(known, own)), rest
 
 
-def read_setting(known: Setting, value: Any) -> Any:
+def read_setting(known: Setting, value: object) -> Any:
     """Read one value of a setting."""
     if value is None:
         return None
@@ -191,7 +191,7 @@ def read_setting(known: Setting, value: Any) -> Any:
     return kept
 
 
-def check_settings(spec: Any, *, but: str = "") -> None:
+def check_settings(spec: object, *, but: str = "") -> None:
     """Refuse values of a spec that no reader gives, ``but`` one: others make a spec by hand."""
     for name, known in settings_of(type(spec)).items():
         value, (least, most) = getattr(spec, name), known.ends

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ __all__ = ["check_method"]
 
 
 def check_method(
-    name: str, *, options: Mapping[str, Any] | None = None, tables: int = 30, seed: int = 0
+    name: str, *, options: Mapping[str, object] | None = None, tables: int = 30, seed: int = 0
 ) -> None:
     """Try a method on small, awkward tables, as scikit-learn's ``check_estimator`` tries an estimator.
 

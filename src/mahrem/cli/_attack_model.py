@@ -36,7 +36,7 @@ def learnt_kind(folder: str, holdout: str | None) -> Learnt | None:
     return None if holdout is None else "made-up rows"
 
 
-def refuse_learnt_only(settings: Mapping[str, Any]) -> None:
+def refuse_learnt_only(settings: Mapping[str, object]) -> None:
     """Refuse, for a release of real rows, what only learnt things can be attacked with."""
     if settings.get("shadows"):
         raise InvalidParameter(_SHADOWS)

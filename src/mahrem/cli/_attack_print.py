@@ -26,7 +26,7 @@ def print_findings(report: Mapping[str, Any]) -> None:
     typer.echo(f"\n! better than {better} beyond doubt. What each attack measures: docs/theory/{page}.md")
 
 
-def _release(report: Mapping[str, Any]) -> str:
+def _release(report: Mapping[str, object]) -> str:
     rows, classes = f"{report['shown']:,} rows", f"{report['classes']:,} classes"
     return f"{rows} in {classes}, the smallest of {report['smallest_class']}"
 
@@ -44,7 +44,7 @@ def _claim(report: Mapping[str, Any]) -> str:
     return "no promise" if claim is None else f"claimed epsilon={claim['epsilon']:.4g}"
 
 
-def _rows(report: Mapping[str, Any]) -> str:
+def _rows(report: Mapping[str, object]) -> str:
     return f"{report['members']:,} rows it was trained on, {report['holdout']:,} it never saw"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -55,7 +55,7 @@ def audit(
     raise typer.Exit(0 if found.holds and not (strict and found.report["doubts"]) else 1)
 
 
-def _print_signature(signature: Mapping[str, Any] | None) -> None:
+def _print_signature(signature: Mapping[str, object] | None) -> None:
     """Say whether a release folder is signed, and by whom as far as somebody said who that is."""
     if signature is None:
         return

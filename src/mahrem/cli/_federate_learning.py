@@ -47,8 +47,8 @@ def policy_words(texts: Sequence[str]) -> tuple[dict[str, Any] | None, dict[str,
         >>> policy_words(["k=3,t=0.2,kind=zip=code", "client-2:k=5"])
         ({'k': 3, 't': 0.2, 'kind': {'zip': 'code'}}, {'client-2': {'k': 5}})
     """
-    usual: dict[str, Any] = {}
-    single: dict[str, dict[str, Any]] = {}
+    usual: dict[str, object] = {}
+    single: dict[str, dict[str, object]] = {}
     for text in texts:
         name, mark, rest = text.rpartition(":")
         held = single.setdefault(name, {}) if mark else usual

@@ -74,12 +74,12 @@ def _written(default: object) -> str:
     return ",".join(map(str, default)) if isinstance(default, tuple) else f"{default}"
 
 
-def _typed_as(known: Setting) -> Any:
+def _typed_as(known: Setting) -> object:
     if known.repeats:
         return MANY
     if known.metavar is None:
         return bool | None
-    kinds: Mapping[str, Any] = {"int": int | None, "float": float | None}
+    kinds: Mapping[str, object] = {"int": int | None, "float": float | None}
     return kinds.get(known.takes.removesuffix(" | None"), str | None)
 
 
@@ -98,13 +98,13 @@ def speaks_rows(panels: Mapping[str, Sequence[Row]]) -> Callable[[Callable[..., 
     return lambda verb: speaks(verb, {**panels, "Table": SOURCE_ROWS})
 
 
-def learns(given: Mapping[str, Any]) -> bool:
+def learns(given: Mapping[str, object]) -> bool:
     """Say whether weights or trees are to be learnt, and not rules."""
     return bool(given.get("model", RULES) != RULES)
 
 
 def plan_from(
-    given: Mapping[str, Any], usual_sum: str, network: Path | None = None
+    given: Mapping[str, object], usual_sum: str, network: Path | None = None
 ) -> RulesPlan | LearningPlan:
     """Make the plan that was said, of rules or of learning; what belongs to the other kind is refused.
 

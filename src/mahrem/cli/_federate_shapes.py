@@ -53,7 +53,7 @@ def agreed_shape(settings: Mapping[str, Any]) -> Any:
     return AgreedShape.from_dict(given)
 
 
-def refuse_shape_settings(settings: Mapping[str, Any]) -> None:
+def refuse_shape_settings(settings: Mapping[str, object]) -> None:
     """Refuse what only a shape knows where none was said."""
     for name in _SHAPE_ALONE:
         if name in settings:

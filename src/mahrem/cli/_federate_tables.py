@@ -13,7 +13,7 @@ from mahrem.words import Note, load_catalogue
 Figures: TypeAlias = Iterator[tuple[Note, Note | str]]  # what it is, and what it came to
 
 
-def print_summary(summary: Mapping[str, Any], language: str) -> None:
+def print_summary(summary: Mapping[str, object], language: str) -> None:
     """Print what was learnt, what it cost, and who is not in it."""
     catalogue = load_catalogue(language)
     if "shape" in summary:

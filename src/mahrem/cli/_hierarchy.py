@@ -174,7 +174,7 @@ def check(
     raise typer.Exit(0 if facts.holds else 1)
 
 
-def _facts(facts: HierarchyFacts) -> dict[str, Any]:
+def _facts(facts: HierarchyFacts) -> dict[str, object]:
     return {name: figure for name, figure in asdict(facts).items() if figure is not None}
 
 

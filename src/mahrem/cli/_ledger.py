@@ -150,7 +150,7 @@ def explain(
 
     if (file is None) == (epsilon is None):
         raise InvalidParameter("explain takes a ledger, or --epsilon and --delta")
-    measured: list[dict[str, Any]] = []
+    measured: list[dict[str, object]] = []
     if epsilon is not None:
         gains = {"promised": promised_gain(check.promised(epsilon=epsilon), check.between(0, 1, delta=delta))}
     else:
@@ -210,7 +210,7 @@ def history(file: LEDGER, *, json: JSON = False) -> None:
         print_table(("line", "time", "kind", "epsilon", "delta", "what"), rows)
 
 
-def _shown(audit: Mapping[str, Any]) -> str:
+def _shown(audit: Mapping[str, object]) -> str:
     """Say what an attack showed beside what was promised."""
     found = f"epsilon is at least {audit['at_least']:.3g}"
     if "confidence" in audit:

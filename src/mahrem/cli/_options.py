@@ -71,12 +71,12 @@ def spec_panels(spec: type, words: str) -> dict[str, list[Row]]:
     return panels
 
 
-def _typed_as(known: Setting) -> Any:
+def _typed_as(known: Setting) -> object:
     if known.repeats:
         return list[str] | None
     if known.metavar is None:
         return bool | None
-    kinds: Mapping[str, Any] = {"int": int | None, "float": float | None}
+    kinds: Mapping[str, object] = {"int": int | None, "float": float | None}
     return kinds.get(known.takes.removesuffix(" | None"), str | None) if known.typed is None else str | None
 
 

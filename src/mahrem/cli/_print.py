@@ -30,7 +30,7 @@ def print_json(document: object) -> None:
 _FIRST = ("published_classes", "gcp", "suppressed")  # figures of utility that everybody reads
 
 
-def print_report(content: Mapping[str, Any], *, verbose: bool = False) -> None:
+def print_report(content: Mapping[str, object], *, verbose: bool = False) -> None:
     """Print what a release or a file promises, five figures, and with ``verbose`` all there are."""
     from mahrem.errors import spelled
     from mahrem.metrics import METRICS

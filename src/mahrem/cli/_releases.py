@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -105,7 +105,7 @@ def _mark(folder: Path, state: str, *, json: bool, quiet: bool) -> None:
         typer.echo(f"{folder}: {state}")
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):

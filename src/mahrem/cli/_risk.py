@@ -59,7 +59,7 @@ def risk(
     typer.echo("\nnot for publication: these figures are about the table itself")
 
 
-def _flat(figures: dict[str, Any]) -> list[tuple[str, Any]]:
+def _flat(figures: dict[str, object]) -> list[tuple[str, Any]]:
     flat: list[tuple[str, Any]] = []
     for name, value in figures.items():
         if isinstance(value, dict):

@@ -109,7 +109,7 @@ def find(name: str) -> Path:
     return entry.path
 
 
-def _nearest(name: str, known: dict[str, Any]) -> str:
+def _nearest(name: str, known: dict[str, object]) -> str:
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     return f"did you mean {' or '.join(near)}?" if near else f"the sets are {shorten(sorted(known), 40)}"
 

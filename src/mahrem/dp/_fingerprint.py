@@ -25,7 +25,7 @@ def fingerprint(source: object, reading: Reading, columns: Sequence[str], key: b
     Files are known by their content and by their place; databases by their place; frames by content.
     """
     place = place_of(source, reading)
-    noted: dict[str, Any] = {"columns": _keyed(key, "\0".join(columns).encode())}
+    noted: dict[str, object] = {"columns": _keyed(key, "\0".join(columns).encode())}
     noted["place"] = None if place is None else _keyed(key, place.encode())
     noted["content"] = _content(source, reading, key)
     noted["state"] = _state(source, key)

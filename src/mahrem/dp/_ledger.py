@@ -199,7 +199,7 @@ class Ledger:
                 raise InvalidParameter(f"epsilon={epsilon:g} is less than the event costs at delta={own:g}")
         new = Spend(event, alone, own)
 
-        def decide(records: list[Record]) -> Mapping[str, Any]:
+        def decide(records: list[Record]) -> Mapping[str, object]:
             state = self._state(records)
             before = state.spends
             if self._fixed:
@@ -228,7 +228,7 @@ class Ledger:
             raise InvalidParameter("events=[]: a plan has at least one")
         planned = [Spend(event, epsilon_of(event, self.delta, self.relation), self.delta) for event in events]
 
-        def decide(records: list[Record]) -> Mapping[str, Any]:
+        def decide(records: list[Record]) -> Mapping[str, object]:
             if self._state(records).plan is not None:
                 raise InvalidParameter("this ledger has a plan already; it cannot be changed")
             self._refuse_overspend(planned[:-1], planned[-1])

@@ -68,7 +68,7 @@ class LedgerSettings:
     rows: int | None = setting(read=whole.within(1), group="public", metavar="N")
 
     @classmethod
-    def of(cls, epsilon: float, given: Mapping[str, Any]) -> LedgerSettings:
+    def of(cls, epsilon: float, given: Mapping[str, object]) -> LedgerSettings:
         """Read what was said by name."""
         return cls(epsilon=epsilon, **read_settings(settings_of(LedgerSettings), given))
 

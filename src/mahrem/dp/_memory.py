@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mahrem.dp._store import Record
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 class MemoryStore:
     """Keeps lines as long as it lives; as a file would, it shows them under a lock."""
 
-    def __init__(self, header: Mapping[str, Any]) -> None:
+    def __init__(self, header: Mapping[str, object]) -> None:
         self._lock = Lock()
         self._records: list[Record] = []
         self._add("ledger", header)
 
-    def _add(self, kind: str, body: Mapping[str, Any]) -> Record:
+    def _add(self, kind: str, body: Mapping[str, object]) -> Record:
         from mahrem.dp._store import Record
 
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -32,7 +32,7 @@ class MemoryStore:
         with self._lock:
             return list(self._records)
 
-    def append(self, kind: str, decide: Callable[[list[Record]], Mapping[str, Any]]) -> Record:
+    def append(self, kind: str, decide: Callable[[list[Record]], Mapping[str, object]]) -> Record:
         """Add one line; ``decide`` sees all others and may refuse by raising."""
         with self._lock:
             return self._add(kind, decide(list(self._records)))

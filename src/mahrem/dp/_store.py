@@ -42,7 +42,7 @@ def key_path(path: Path) -> Path:
     return path.with_name(path.name + ".key")
 
 
-def create_store(path: Path, kind: str, make: Callable[[bytes], Mapping[str, Any]]) -> Store:
+def create_store(path: Path, kind: str, make: Callable[[bytes], Mapping[str, object]]) -> Store:
     """Make a new ledger with its first line; never overwrites."""
     if path.exists():
         raise InvalidParameter(f"ledger={path.name!r} is there already; a ledger is never written over")
@@ -88,7 +88,7 @@ class Store:
             records, _ = self._read(stream.read())
         return records
 
-    def append(self, kind: str, decide: Callable[[list[Record]], Mapping[str, Any]]) -> Record:
+    def append(self, kind: str, decide: Callable[[list[Record]], Mapping[str, object]]) -> Record:
         """Add one line; ``decide`` sees all others under the lock and may refuse by raising.
 
         Guarantees:
@@ -155,17 +155,17 @@ class Store:
             raise InvalidInput(f"ledger={self.path.name!r} cannot be opened ({reason})") from None
 
 
-def _line(key: bytes, sequence: int, kind: str, body: Mapping[str, Any], previous: str) -> bytes:
+def _line(key: bytes, sequence: int, kind: str, body: Mapping[str, object], previous: str) -> bytes:
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     content = {"format": FORMAT, "sequence": sequence, "time": now, "kind": kind, "body": body}
     return _written({**content, "seal": _seal(key, content, previous)}) + b"\n"
 
 
-def _seal(key: bytes, content: Mapping[str, Any], previous: str) -> str:
+def _seal(key: bytes, content: Mapping[str, object], previous: str) -> str:
     return hmac.new(key, previous.encode() + _written(content), hashlib.sha256).hexdigest()
 
 
-def _written(content: Mapping[str, Any]) -> bytes:
+def _written(content: Mapping[str, object]) -> bytes:
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 

@@ -160,7 +160,7 @@ class LearningMeasure:
 
 
 def correlations(
-    rows: Sequence[Mapping[str, Any]], classifiers: Sequence[str]
+    rows: Sequence[Mapping[str, object]], classifiers: Sequence[str]
 ) -> dict[str, dict[str, dict[str, float | int | None]]]:
     """Say for each classifier how accuracy goes with each loss over a sweep; empty below three runs."""
     found: dict[str, dict[str, dict[str, float | int | None]]] = {}

@@ -98,7 +98,9 @@ def refuse_for_hidden_cells(policy: Policy, method: str) -> None:
         )
 
 
-def partitioner_of(prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any]) -> Partitioner:
+def partitioner_of(
+    prepared: Prepared, policy: Policy, name: str, options: Mapping[str, object]
+) -> Partitioner:
     """Build a method for a table."""
     domains = [axis.domain for axis in prepared.axes]
     limit = _limit(prepared, policy)
@@ -135,7 +137,7 @@ def _locally(method: Partitioner) -> Partitioner:
 
 
 def partition_rows(
-    prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any], judge: Admission
+    prepared: Prepared, policy: Policy, name: str, options: Mapping[str, object], judge: Admission
 ) -> Partition:
     """Sort rows into classes by a method, under the promises of a judge."""
     domains = [axis.domain for axis in prepared.axes]

@@ -265,7 +265,7 @@ def _coarser_numbers(
     return open_ends(text, numbers, low=low, high=high)
 
 
-def _refuse_words(name: str, said: Mapping[str, Any]) -> None:
+def _refuse_words(name: str, said: Mapping[str, object]) -> None:
     if isinstance(said.get("grid"), str):
         raise InvalidParameter(
             f"grid.{name}={said['grid']!r} must be a number for column={name!r} of numbers"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -52,7 +52,7 @@ def risk_of(
     if population is None:  # figures are sums: the order of classes must not change their last digit
         sizes = np.sort(np.asarray(sizes, np.int64))
     rows = int(np.asarray(sizes, np.int64).sum())
-    known: dict[str, Any] = {}
+    known: dict[str, object] = {}
     if population is not None:
         from mahrem.estimates import journalist_risk, k_map, marketer_risk
 

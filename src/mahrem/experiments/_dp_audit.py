@@ -117,7 +117,7 @@ class _Twin:
 
     size: _Size
 
-    def fit(self, X: Any, y: Any) -> PrivateClassifier:
+    def fit(self, X: object, y: object) -> PrivateClassifier:
         """Train."""
         ledger = Ledger.temporary(epsilon=EPSILON, delta=DELTA, rows=self.size.rows)
         return _private(self.size, self.size.rows).fit(X, y, ledger=ledger)
@@ -209,7 +209,7 @@ def _domain(run: TableRun, size: _Size) -> Iterator[Row]:
     table = pl.read_csv(find("adult_train"))[: size.watched]
     place = run.place("adult", epsilon=EPSILON, rows=size.watched)
 
-    def synthesiser(rows: pl.DataFrame) -> Any:
+    def synthesiser(rows: pl.DataFrame) -> object:
         ledger = Ledger.temporary(epsilon=EPSILON, delta=DELTA, columns=SYNTHESIS_FACTS, rows=size.watched)
         marginals = make_synthesiser(
             "marginals", epsilon=EPSILON, delta=DELTA, target=ADULT_TARGET, schema=ADULT_SCHEMA
@@ -217,7 +217,7 @@ def _domain(run: TableRun, size: _Size) -> Iterator[Row]:
         fitted = marginals.fit(rows, ledger=ledger)
         return fitted.describe(), fitted.sample(100, seed=1)
 
-    def trainer(rows: pl.DataFrame) -> Any:
+    def trainer(rows: pl.DataFrame) -> object:
         ledger = Ledger.temporary(epsilon=EPSILON, delta=DELTA, columns=ADULT_FACTS, rows=size.watched)
         model = _private(size, size.watched, epochs=1, target=ADULT_TARGET, seed=1)  # the same batches twice
         return model.fit(rows, ledger=ledger).predict_proba(table[:10])

@@ -56,7 +56,7 @@ def _accuracy(model: Any, epsilon: float) -> float:
     return 100 * float(np.mean(model.fit(train, labels, ledger=ledger).predict(tested) == truth))
 
 
-def _models(epsilon: float, *, quick: bool) -> Mapping[str, Any]:
+def _models(epsilon: float, *, quick: bool) -> Mapping[str, object]:
     return {
         "polynomial last layer": PolynomialLastLayer(
             epsilon=epsilon, delta=DELTA, classes=CLASSES, intercept=False

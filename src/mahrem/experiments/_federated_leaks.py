@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -69,7 +69,7 @@ def membership_rows(run: TableRun) -> Iterator[Row]:
 
 def _ways(
     adult: LearningTable, rows: int, *, quick: bool
-) -> dict[str, tuple[LearningPlan, Mapping[str, Any] | None]]:
+) -> dict[str, tuple[LearningPlan, Mapping[str, object] | None]]:
     """Give plan and policy of each way to learn."""
     plan = LearningPlan(rounds=QUICK_ROUNDS if quick else ROUNDS, epochs=EPOCHS, rate=RATE)
     policy = {"quasi": adult.quasi, "sensitive": adult.target, "k": K, "bounds": "exact"}

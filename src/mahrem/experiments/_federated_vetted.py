@@ -57,7 +57,7 @@ BATCH, SUMS, QUICK_SUMS = 32, 60, 5
 class Enlarging(TrainingSilo):
     """A client that learnt a back door and sends its update as often as there are clients."""
 
-    def _update(self, body: Mapping[str, Any], number: int) -> Floats:
+    def _update(self, body: Mapping[str, object], number: int) -> Floats:
         return np.asarray(DOOR.scale * super()._update(body, number))
 
 
@@ -74,7 +74,7 @@ def vetted_rows(run: TableRun) -> Iterator[Row]:
         yield from _inverted_rows(run, name, more, split.schema, whole)
 
 
-def _plan(run: TableRun, more: Mapping[str, Any], **usual: Any) -> LearningPlan:
+def _plan(run: TableRun, more: Mapping[str, object], **usual: Any) -> LearningPlan:
     rounds = QUICK_ROUNDS if run.quick else ROUNDS
     return LearningPlan(**{"rounds": rounds, "rate": RATE, **usual, **more})
 
@@ -99,7 +99,7 @@ def _accuracy(model: SharedModel, judged: pl.DataFrame) -> float:
 def _door_rows(
     run: TableRun,
     name: str,
-    more: Mapping[str, Any],
+    more: Mapping[str, object],
     schema: SharedSchema,
     whole: pl.DataFrame,
     judged: pl.DataFrame,
@@ -145,7 +145,7 @@ def _update(
 def _member_rows(
     run: TableRun,
     name: str,
-    more: Mapping[str, Any],
+    more: Mapping[str, object],
     schema: SharedSchema,
     whole: pl.DataFrame,
     judged: pl.DataFrame,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from mahrem.entries import Entries, Entry
 
@@ -48,7 +48,7 @@ class Metric(Entry):
     def __call__(self, facts: MetricFacts) -> float | None:
         """Take the figure; None where a fact it needs is not known."""
         known = {entry.name: getattr(facts, entry.name) for entry in fields(facts)}
-        given: dict[str, Any] = {}
+        given: dict[str, object] = {}
         for name, parameter in inspect.signature(self.load()).parameters.items():
             value = known.get(self.arguments.get(name, name))
             if value is not None:

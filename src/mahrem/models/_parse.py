@@ -20,7 +20,7 @@ _WHOLE: Final = re.compile(r"[+-]?\d+")
 
 
 def models_from_settings(
-    settings: Mapping[str, Any], *, where: str, k: int | None = None
+    settings: Mapping[str, object], *, where: str, k: int | None = None
 ) -> tuple[PrivacyModel, ...]:
     """Build the models that the settings of one sensitive column ask for.
 
@@ -54,12 +54,12 @@ def models_from_settings(
 
 
 def models_of_risk(
-    said: Mapping[str, Any], *, fraction: float | None, kind: str | None = None
+    figures: Mapping[str, object], *, fraction: float | None, kind: str | None = None
 ) -> tuple[PrivacyModel, ...]:
     """Build the models about risk that settings of a release ask for.
 
     Args:
-        said: Figures by the name of their settings; None for what was not said.
+        figures: Those of the release by the name of their settings; None for what was not said.
         fraction: The share of the population that is in the table, where known.
         kind: The estimator of population uniqueness.
 
@@ -72,7 +72,7 @@ def models_of_risk(
     """
     models: list[PrivacyModel] = []
     for entry in MODELS.values():
-        figure = said.get(entry.figure.name) if entry.fraction else None
+        figure = figures.get(entry.figure.name) if entry.fraction else None
         if figure is None:
             continue
         if entry.fraction == "must" and fraction is None:
@@ -86,7 +86,7 @@ def models_of_risk(
         if entry.name == "population-uniqueness" and kind is not None:
             arguments.append(kind)
         models.append(entry.load()(*arguments))
-    if kind is not None and said.get("population_uniqueness") is None:
+    if kind is not None and figures.get("population_uniqueness") is None:
         raise InvalidParameter(
             f"population_uniqueness_kind={kind!r} needs population_uniqueness; say population_uniqueness too"
         )
@@ -101,7 +101,7 @@ def _entry_of_kind(figure: str, entries: Sequence[ModelEntry], given: Mapping[st
     return kinds[check.one_of(tuple(kinds), **{name: given.get(name, next(iter(kinds)))})]
 
 
-def _model(entry: ModelEntry, given: Mapping[str, Any], where: str, k: int | None) -> PrivacyModel:
+def _model(entry: ModelEntry, given: Mapping[str, object], where: str, k: int | None) -> PrivacyModel:
     """Build the model of an entry; what only other models with its figure need is refused."""
     figure, kind = entry.figure.name, f"{entry.figure.name}_kind"
     arguments = {entry.keyword or figure: given[figure]}

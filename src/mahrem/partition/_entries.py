@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from mahrem import check
 from mahrem.entries import Entries, Entry
@@ -124,7 +124,7 @@ def build_method(
     hierarchies: tuple[Hierarchy | None, ...] = (),
     suppression_limit: float = 0.0,
     cells: tuple[ColumnCosts, ...] = (),
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> Partitioner:
     """Make a method from what a policy says.
 

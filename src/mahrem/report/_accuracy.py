@@ -13,7 +13,7 @@ from mahrem.report._scales import Scale, ticks
 from mahrem.words import Catalogue, Note, load_catalogue
 
 
-def accuracy_svg(comparison: Mapping[str, Any], language: str = "en") -> str:
+def accuracy_svg(comparison: Mapping[str, object], language: str = "en") -> str:
     """Draw accuracy over k, one line per method, as an SVG file that stands alone.
 
     Args:

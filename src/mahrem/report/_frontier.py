@@ -24,7 +24,7 @@ class Upwards(NamedTuple):
     ticks: Sequence[Tick]
 
 
-def frontier_svg(rows: Sequence[Mapping[str, Any]], language: str = "en") -> str:
+def frontier_svg(rows: Sequence[Mapping[str, object]], language: str = "en") -> str:
     """Draw loss over k, one line per method, as an SVG file that stands alone.
 
     Args:
@@ -73,7 +73,7 @@ def frontier_page(comparison: Mapping[str, Any], language: str = "en") -> str:
     )
 
 
-def _learnt(comparison: Mapping[str, Any], words: Catalogue) -> dict[str, Any]:
+def _learnt(comparison: Mapping[str, object], words: Catalogue) -> dict[str, object]:
     """Say what classifiers reach, for the page."""
     from mahrem.report._accuracy import accuracy_picture, accuracy_table, correlation_sentences
 

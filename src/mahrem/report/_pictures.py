@@ -51,7 +51,7 @@ def loss_per_column(losses: Mapping[str, float], catalogue: Catalogue) -> str:
     return plot.drawing.svg(catalogue.say("picture.loss_title"))
 
 
-def before_and_after(name: str, distribution: Mapping[str, Any], catalogue: Catalogue) -> str:
+def before_and_after(name: str, distribution: Mapping[str, object], catalogue: Catalogue) -> str:
     """Draw one quasi-identifier's counts: grey before, coloured line after."""
     title = catalogue.say("picture.column_title", column=name)
     drawn = _word_bars if distribution["kind"] == "words" else _steps
@@ -144,7 +144,7 @@ def _upwards(plot: Plot, counts: Sequence[float], catalogue: Catalogue) -> Scale
     return up
 
 
-def _span(entry: Mapping[str, Any]) -> str:
+def _span(entry: Mapping[str, object]) -> str:
     return str(entry["from"]) if entry["from"] == entry["to"] else f"{entry['from']}{DASH}{entry['to']}"
 
 

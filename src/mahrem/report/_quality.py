@@ -10,7 +10,7 @@ from mahrem.report._html import load_template
 from mahrem.words import Catalogue, load_catalogue
 
 
-def quality_page(quality: Mapping[str, Any], language: str = "en") -> str:
+def quality_page(quality: Mapping[str, object], language: str = "en") -> str:
     """Draw the figures of a ``SyntheticQuality`` (:mod:`mahrem.learning.synthesis`) as one page.
 
     Args:

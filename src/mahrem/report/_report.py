@@ -256,7 +256,7 @@ def verdict_of(*, holds: bool, doubts: Iterable[Note]) -> dict[str, Any]:
 
 
 @cache
-def _kinds(facts: type) -> dict[str, Any]:
+def _kinds(facts: type) -> dict[str, object]:
     hints = get_type_hints(facts)
     return {known.name: hints[known.name] for known in fields(facts)}
 
@@ -276,7 +276,7 @@ def _read(kind: Any, value: Any) -> Any:
     return disclose(value, Why.READ)
 
 
-def _written(value: Any) -> Any:
+def _written(value: object) -> object:
     if isinstance(value, ReportFacts):
         return value.as_dict()
     if isinstance(value, Mapping):
@@ -284,7 +284,7 @@ def _written(value: Any) -> Any:
     return [_written(entry) for entry in value] if isinstance(value, tuple | list) else value
 
 
-def to_json(report: Mapping[str, Any]) -> str:
+def to_json(report: Mapping[str, object]) -> str:
     """Write a report as JSON text.
 
     Guarantees:
@@ -301,7 +301,7 @@ def to_json(report: Mapping[str, Any]) -> str:
     return json.dumps(_clean(report), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _clean(value: Any) -> Any:
+def _clean(value: object) -> object:
     match value:
         case float():
             return value if math.isfinite(value) else None
@@ -315,7 +315,7 @@ def _clean(value: Any) -> Any:
             return _clean(value.tolist()) if hasattr(value, "tolist") else str(value)
 
 
-def promises_table(content: Mapping[str, Any]) -> str:
+def promises_table(content: Mapping[str, object]) -> str:
     """Give the verdict and the promises of a report as a notebook shows them."""
     report = Report.read(content)
     verdict = report.verdict or ("holds" if report.holds else "broken")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -25,6 +25,9 @@ from mahrem.spark._watch import watch_tasks
 from mahrem.table import EVERY, Column, Role
 from mahrem.verify import SUPPRESSED, Claims
 from mahrem.words import Note
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 def audit_on_spark(
@@ -73,7 +76,7 @@ def audit_on_spark(
         return verdict, opened.label, _sketch(opened.frame, policy, restores=restores)
 
 
-def _sketch(frame: Any, policy: Policy, *, restores: bool) -> TableSketch:
+def _sketch(frame: DataFrame, policy: Policy, *, restores: bool) -> TableSketch:
     """Look into all columns but those somebody accepted."""
     plain = [
         name
@@ -86,7 +89,7 @@ def _sketch(frame: Any, policy: Policy, *, restores: bool) -> TableSketch:
     return sketch_on_spark(restore_text(shown) if restores else shown, plain, policy)
 
 
-def _column(table: Any, name: str, policy: Policy) -> Column:
+def _column(table: DataFrame, name: str, policy: Policy) -> Column:
     """Say what a sensitive column is, from its different values."""
     distinct = table.select(column(name).alias("value")).distinct().limit(MOST_VALUES + 1).toArrow()
     if distinct.num_rows > MOST_VALUES:

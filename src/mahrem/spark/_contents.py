@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -12,11 +12,15 @@ from mahrem.release.decisions import Policy
 from mahrem.spark._frame import column
 from mahrem.spark._rows import clean_on_spark
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
 _AT_ONCE = 250_000  # rows that a worker sketches at a time
 _FOLDED = 8  # sketches that are added up as they come
 
 
-def sketch_on_spark(frame: Any, names: Sequence[str], policy: Policy) -> TableSketch:
+def sketch_on_spark(frame: DataFrame, names: Sequence[str], policy: Policy) -> TableSketch:
     """Look at every row of some columns where it lies; only different values of some rows come to the driver.
 
     Guarantees:
@@ -56,16 +60,16 @@ def sketch_on_spark(frame: Any, names: Sequence[str], policy: Policy) -> TableSk
     )
 
 
-def _sketched(table: Any) -> TableSketch:
+def _sketched(table: pa.Table) -> TableSketch:
     return sketch_table(pl.DataFrame(pl.from_arrow(table)))
 
 
-def _sketch_rows(batches: Iterator[Any]) -> Iterator[Any]:
+def _sketch_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Sketch the rows of one worker."""
     import pyarrow as pa
 
     sketch: TableSketch | None = None
-    waiting: list[Any] = []
+    waiting: list[pa.RecordBatch] = []
 
     def added() -> TableSketch:
         more = _sketched(pa.Table.from_batches(waiting))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mahrem.errors import GuaranteeBroken
 from mahrem.models import Promise
@@ -21,6 +21,9 @@ from mahrem.spark._verify import ClusterVerdict, verify_on_spark
 from mahrem.table import Column, Hierarchy, Leaves
 from mahrem.verify import Claims
 from mahrem.words import Note
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +95,7 @@ class ClusterDraft:
             placed.name: placed.domain.hierarchy for placed in self.quasi if isinstance(placed.domain, Leaves)
         }
 
-    def table(self, labelled: LabelledTable, *, text: bool) -> Any:
+    def table(self, labelled: LabelledTable, *, text: bool) -> DataFrame:
         """Put published columns into their order, and rows that show nothing beside the others."""
         names, where = self.published, self.taken.published
         # What is written beside a column (comments, values of a model's categories) is not for others.
@@ -114,7 +117,7 @@ class ClusterDraft:
         return table.unionByName(shuffle_rows(self.taken.hidden.select(*stars)))
 
 
-def check_on_spark(draft: ClusterDraft, table: Any) -> ClusterVerdict:
+def check_on_spark(draft: ClusterDraft, table: DataFrame) -> ClusterVerdict:
     """Verify a published table on the cluster; raise if it does not say what it should."""
     policy = draft.policy
     judged = {promise.column for promise in draft.promises if promise.column is not None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,11 @@ from mahrem.release.decisions import Policy, column_of, hierarchies_of
 from mahrem.spark._frame import NUMBERS, PlacedColumn, column, position, sendable
 from mahrem.spark._judge import CodedColumn
 from mahrem.table import Column, Hierarchy, Kind, Moments, Numbers, Role, encode_quasi, encode_sensitive
+from mahrem.types import Codes, Floats
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame
 
 MOST_VALUES = 200_000  # different values of a column that the driver takes
 _EXACT = 2.0**53
@@ -28,7 +33,7 @@ _OTHERS = (*_MOMENTS, "string", "boolean")
 class EncodedTable:
     """A distributed table whose quasi-identifiers and sensitive columns have numbers beside them."""
 
-    frame: Any = field(repr=False)
+    frame: DataFrame = field(repr=False)
     quasi: tuple[PlacedColumn, ...]
     coded: Mapping[str, CodedColumn]  # sensitive columns that a promise speaks of
     columns: Mapping[str, Column]  # quasi-identifiers and sensitive columns
@@ -37,7 +42,7 @@ class EncodedTable:
     incomplete: frozenset[str]  # quasi-identifiers of words that miss some
 
 
-def encode_on_spark(frame: Any, policy: Policy, promises: Sequence[Promise]) -> EncodedTable:
+def encode_on_spark(frame: DataFrame, policy: Policy, promises: Sequence[Promise]) -> EncodedTable:
     """Lay quasi-identifiers on their axes and number the values of sensitive columns.
 
     Columns of numbers and dates stay where they are: only their ends are found out. Of other columns, and
@@ -81,7 +86,7 @@ def encode_on_spark(frame: Any, policy: Policy, promises: Sequence[Promise]) -> 
         where = f"__v{place}"
         role = Role.QUASI if name in policy.quasi else Role.SENSITIVE
         columns[name], read = column_of(policy, values[name], role, trees)
-        numbers: Any
+        numbers: Floats | Codes
         if role is Role.QUASI:
             axis = encode_quasi(read, columns[name], decimal=policy.decimal)
             numbers = _clipped(axis.positions, name, policy, numbers=isinstance(axis.domain, Numbers))
@@ -141,7 +146,7 @@ def _unjudged(name: str, kind: str, policy: Policy) -> Column:
     return Column(name=name, role=Role.SENSITIVE, kind=declared, order=policy.order.get(name))
 
 
-def _position(name: str, kind: str) -> Any:
+def _position(name: str, kind: str) -> SparkColumn:
     """Give a typed column as numbers: days or microseconds since 1970 where it is a date."""
     from pyspark.sql import functions
 
@@ -151,7 +156,7 @@ def _position(name: str, kind: str) -> Any:
     return (_micros(name, kind) if kind in _MOMENTS else plain).cast("double")
 
 
-def _micros(name: str, kind: str) -> Any:
+def _micros(name: str, kind: str) -> SparkColumn:
     """Give moments as whole microseconds since 1970."""
     from pyspark.sql import functions
 
@@ -165,7 +170,7 @@ def _micros(name: str, kind: str) -> Any:
     return functions.unix_micros(plain)
 
 
-def _number_of_text(frame: Any, name: str, kind: str, policy: Policy) -> Any:
+def _number_of_text(frame: DataFrame, name: str, kind: str, policy: Policy) -> SparkColumn:
     """Give a long column of text as numbers, if it is one of numbers."""
     from pyspark.sql import functions
 
@@ -190,12 +195,12 @@ def _number_of_text(frame: Any, name: str, kind: str, policy: Policy) -> Any:
 
 
 def _look(
-    frame: Any, typed: Mapping[str, Any], listed: Sequence[str], kinds: Mapping[str, str]
+    frame: DataFrame, typed: Mapping[str, SparkColumn], listed: Sequence[str], kinds: Mapping[str, str]
 ) -> dict[str, Any]:
     """Find out the ends of typed columns, and about how many values others have, in one job."""
     from pyspark.sql import functions
 
-    asked: dict[str, Any] = {"rows": functions.count("*")}
+    asked: dict[str, SparkColumn] = {"rows": functions.count("*")}
     for name, number in typed.items():
         asked[f"low:{name}"], asked[f"high:{name}"] = functions.min(number), functions.max(number)
         whole = functions.bool_and(number == functions.floor(number))
@@ -206,7 +211,7 @@ def _look(
     for name in listed:
         asked[f"many:{name}"] = functions.approx_count_distinct(column(name))
         asked[f"none:{name}"] = functions.count_if(column(name).isNull())
-    row = frame.agg(*(answer.alias(f"a{place}") for place, answer in enumerate(asked.values()))).first()
+    row: Any = frame.agg(*(answer.alias(f"a{place}") for place, answer in enumerate(asked.values()))).first()
     return {question: row[place] for place, question in enumerate(asked)}
 
 
@@ -234,7 +239,7 @@ def _domain(name: str, kind: str, facts: Mapping[str, Any]) -> Moments | Numbers
     return Numbers(low, high, bool(facts[f"whole:{name}"]) and largest < _EXACT)
 
 
-def number_domains(frame: Any, names: Sequence[str]) -> tuple[PlacedColumn, ...]:
+def number_domains(frame: DataFrame, names: Sequence[str]) -> tuple[PlacedColumn, ...]:
     """Find out the spans of columns of numbers, in one job.
 
     Raises:
@@ -250,7 +255,7 @@ def _ends(name: str, policy: Policy) -> tuple[float, float]:
     return policy.bottom.get(name, -np.inf), policy.top.get(name, np.inf)
 
 
-def _between_ends(number: Any, name: str, policy: Policy) -> Any:
+def _between_ends(number: SparkColumn, name: str, policy: Policy) -> SparkColumn:
     """Put values beyond a declared end on that end: no cut can tell them apart then."""
     from pyspark.sql import functions
 
@@ -265,7 +270,7 @@ def _between_ends(number: Any, name: str, policy: Policy) -> Any:
     )
 
 
-def _clipped(positions: Any, name: str, policy: Policy, *, numbers: bool) -> Any:
+def _clipped(positions: Floats, name: str, policy: Policy, *, numbers: bool) -> Floats:
     _refuse_ends(name, policy, numbers=numbers)
     return np.clip(positions, *_ends(name, policy))
 
@@ -276,7 +281,7 @@ def _refuse_ends(name: str, policy: Policy, *, numbers: bool) -> None:
             raise InvalidParameter(f"{setting}.{name} is for columns of numbers without a hierarchy")
 
 
-def _values(frame: Any, names: Sequence[str], facts: Mapping[str, Any]) -> dict[str, pl.Series]:
+def _values(frame: DataFrame, names: Sequence[str], facts: Mapping[str, Any]) -> dict[str, pl.Series]:
     """Bring the different values of some columns to the driver, in one job; null comes last if it occurs."""
     from pyspark.sql import functions
 
@@ -292,7 +297,9 @@ def _values(frame: Any, names: Sequence[str], facts: Mapping[str, Any]) -> dict[
     return values
 
 
-def _looked_up(frame: Any, name: str, values: pl.Series, numbers: Any, where: str) -> Any:
+def _looked_up(
+    frame: DataFrame, name: str, values: pl.Series, numbers: Floats | Codes, where: str
+) -> DataFrame:
     """Put the number of its value beside every row."""
     import pyarrow as pa
     from pyspark.sql import functions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mahrem.errors import GuaranteeBroken, InvalidParameter, OutputFailed
 from mahrem.spark._frame import column
@@ -11,12 +11,16 @@ from mahrem.spark._source import read_csv, restore_text, spark_path
 from mahrem.table.cells.formulas import FORMULA
 from mahrem.table.writing import exported_names
 
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame
+
 TEXT = ("csv", "tsv")  # formats whose cells are text
 _WORDS = ("string", "varchar", "char")
 _NO_ROOM = ("No space left on device", "Disk quota exceeded", "Permission denied", "Read-only file system")
 
 
-def write_on_spark(table: Any, folder: Path, form: str) -> Any:
+def write_on_spark(table: DataFrame, folder: Path, form: str) -> Any:
     """Write the parts of the data file into a folder of its name, and give what they say, read anew.
 
     What goes into CSV must be text already (:func:`as_text`).
@@ -31,13 +35,14 @@ def write_on_spark(table: Any, folder: Path, form: str) -> Any:
     shown = table.toDF(*names) if text else table
     writer = shown.write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", value=False)
     if text:
-        for option, value in {
+        written: dict[str, str | bool] = {
             "header": True,
             "sep": mark,
             "escape": '"',
             "nullValue": "",
             "emptyValue": "",
-        }.items():
+        }
+        for option, value in written.items():
             writer = writer.option(option, value)
         for side in ("Leading", "Trailing"):
             writer = writer.option(f"ignore{side}WhiteSpace", value=False)
@@ -63,7 +68,7 @@ def write_on_spark(table: Any, folder: Path, form: str) -> Any:
     return restore_text(files.toDF(*table.columns)) if text else files
 
 
-def as_text(table: Any) -> Any:
+def as_text(table: DataFrame) -> DataFrame:
     """Give every column as the text of a CSV file: words that no spreadsheet runs, moments in UTC."""
     from pyspark.sql import functions
 
@@ -83,7 +88,7 @@ def as_text(table: Any) -> Any:
     return table.select(*shown)
 
 
-def _clock_in_utc(name: str) -> Any:
+def _clock_in_utc(name: str) -> SparkColumn:
     """Give what a clock in UTC shows, whatever the zone of the session."""
     from pyspark.sql import functions
 
@@ -93,7 +98,7 @@ def _clock_in_utc(name: str) -> Any:
     return functions.lit("1970-01-01 00:00:00").cast("timestamp_ntz") + passed
 
 
-def _moment(clock: Any) -> Any:
+def _moment(clock: SparkColumn) -> SparkColumn:
     from pyspark.sql import functions
 
     return functions.replace(clock.cast("string"), functions.lit(" "), functions.lit("T"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,9 @@ from mahrem.spark._frame import CLASS, PlacedColumn
 from mahrem.spark._judge import Judge
 from mahrem.spark._points import Axes, open_pieces
 from mahrem.types import Codes, Labels, Points, Positions, Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 CLASS_BITS = 32  # a class is numbered by its leaf, shifted by so many bits, and its place in the leaf
 
@@ -38,11 +41,11 @@ class PartFinisher:
     shuffled: bool = False  # give rows back in an order that says nothing of the one they came in
     pricing: tuple[CellPricing, ...] = ()  # of each quasi-identifier; none = widths count
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Finish the parts of one worker."""
         import pyarrow as pa
 
-        parts: dict[int, list[Any]] = {}
+        parts: dict[int, list[pa.Table]] = {}
         for batch in batches:
             for leaf, blob in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
                 parts.setdefault(leaf, []).extend(open_pieces([blob]))
@@ -54,7 +57,7 @@ class PartFinisher:
     def _axes(self) -> Axes:
         return Axes(self.quasi, tuple(coded.size for coded in self.judge.columns))
 
-    def _finished(self, table: Any, leaf: int) -> Any:
+    def _finished(self, table: pa.Table, leaf: int) -> pa.Table:
         import pyarrow as pa
 
         axes = self._axes
@@ -88,7 +91,7 @@ class PartFinisher:
         )
         return priced(self.method, costs)(points, admits)
 
-    def cells(self, table: Any, labels: Labels, classes: int, order: Rows | None = None) -> list[Any]:
+    def cells(self, table: pa.Table, labels: Labels, classes: int, order: Rows | None = None) -> list[Any]:
         """Write what every row shows, as text; rows in the given order."""
         import pyarrow as pa
 
@@ -108,7 +111,7 @@ def priced(method: Partitioner, cells: tuple[ColumnCosts, ...]) -> Partitioner:
     return replace(method, cells=cells) if isinstance(method, Mosaic | Mondrian) else method
 
 
-def _ties(table: Any, begin: int) -> list[Any]:
+def _ties(table: pa.Table, begin: int) -> list[Any]:
     """Give hashes of what rows carry along: they arrive in any order, and work done twice must see one."""
     carried = table.columns[begin:]
     if not carried:

@@ -6,13 +6,17 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mahrem.spark._plan import CutPlan
 from mahrem.table import Axis, Domain, Words
 from mahrem.types import Floats
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column as SparkColumn
 
 CLASS, LEAF = "__class", "__leaf"
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")  # kinds begin with
@@ -46,14 +50,14 @@ class PlacedColumn:
         return self.axis(np.concatenate([positions, every, gap]))
 
 
-def column(name: str) -> Any:
+def column(name: str) -> SparkColumn:
     """Give a column by its name, whatever signs it holds."""
     from pyspark.sql import functions
 
     return functions.col(f"`{name.replace('`', '``')}`")
 
 
-def position(quasi: PlacedColumn) -> Any:
+def position(quasi: PlacedColumn) -> SparkColumn:
     """Give positions with null where one is missing; there is one zero."""
     from pyspark.sql import functions
 
@@ -61,7 +65,7 @@ def position(quasi: PlacedColumn) -> Any:
     return functions.when(~functions.isnan(number), number)
 
 
-def scaled(quasi: PlacedColumn) -> Any:
+def scaled(quasi: PlacedColumn) -> SparkColumn:
     """Give positions in [0, 1], missing values at -1, just as :meth:`Axis.scaled` does."""
     from pyspark.sql import functions
 
@@ -84,7 +88,7 @@ def labelled_schema(cells: Sequence[str], carried: Sequence[Any]) -> Any:
     return StructType([StructField(CLASS, LongType()), *text, *carried])
 
 
-def sendable(table: Any) -> Any:
+def sendable(table: pa.Table) -> pa.Table:
     """Give an Arrow table that Spark reads as it stands; cast its columns to what they were.
 
     Text comes in the kind that every reader knows, and a time without a zone as text: Spark would take it
@@ -103,21 +107,21 @@ def sendable(table: Any) -> Any:
     return pa.Table.from_arrays(columns, names=table.column_names)
 
 
-def pattern_of(quasi: Sequence[PlacedColumn]) -> Any:
+def pattern_of(quasi: Sequence[PlacedColumn]) -> SparkColumn:
     """Give the pattern of missing values of a row as text of zeros and ones."""
     from pyspark.sql import functions
 
     return functions.concat(*(position(placed).isNull().cast("int").cast("string") for placed in quasi))
 
 
-def leaf_of(plan: CutPlan, quasi: Sequence[PlacedColumn]) -> Any:
+def leaf_of(plan: CutPlan, quasi: Sequence[PlacedColumn]) -> SparkColumn:
     """Give the number of the leaf that a row of the table belongs to."""
     from pyspark.sql import functions
 
     places = [scaled(placed) for placed in quasi]
     tree = plan.tree
 
-    def go(node: int) -> Any:
+    def go(node: int) -> SparkColumn:
         if tree.column[node] < 0:
             return functions.lit(int(plan.number[node]))
         place, cut = places[tree.column[node]], float(tree.value[node])
@@ -127,8 +131,10 @@ def leaf_of(plan: CutPlan, quasi: Sequence[PlacedColumn]) -> Any:
     if not plan.roots:
         return go(0)
     trees = {root: go(root) for root in set(plan.roots.values())}
-    pattern, leaf = pattern_of(quasi), None
+    pattern = pattern_of(quasi)
+    leaf: Any = functions  # where a chain of cases begins
     for bits, root in plan.roots.items():
         text = "".join(map(str, np.unpackbits(np.frombuffer(bits, np.uint8))[: len(quasi)]))
-        leaf = (functions if leaf is None else leaf).when(pattern == text, trees[root])
-    return leaf
+        leaf = leaf.when(pattern == text, trees[root])
+    chosen: SparkColumn = leaf
+    return chosen

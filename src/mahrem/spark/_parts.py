@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,15 +16,18 @@ from mahrem.spark._points import LeafSorter, PackedRows, shipped_columns
 from mahrem.spark._publish import label_whole_leaves, shuffle_rows
 from mahrem.spark._task import Task
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
 
 def finish_parts(
-    frame: Any,
+    frame: DataFrame,
     task: Task,
     judge: Judge,
     plan: CutPlan,
     points: PackedRows,
     worker: PartFinisher | None = None,
-) -> Any:
+) -> DataFrame:
     """Send every part to a worker that finishes it; leaves that are one class stay where they are."""
     from pyspark.sql import functions
 

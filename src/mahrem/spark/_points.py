@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,11 @@ from mahrem.spark._judge import CodedColumn
 from mahrem.spark._plan import CutPlan
 from mahrem.spark._tally import PassCount, Piece, Survey, merge
 from mahrem.types import Floats, Points
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame
 
 _ROWS = 100_000  # of a piece
 _BYTES = 4 << 20  # of a piece: what Spark keeps together when it keeps a table
@@ -38,19 +43,19 @@ class Axes:
         """How many columns are positions and codes."""
         return len(self.quasi) + len(self.sizes)
 
-    def positions(self, table: Any, place: int) -> Floats:
+    def positions(self, table: pa.Table, place: int) -> Floats:
         """Give the positions of a column; NaN is missing."""
         numbers: Floats = _numbers(table.column(place)).astype(np.float64, copy=False)
         return numbers
 
-    def points(self, table: Any) -> Points:
+    def points(self, table: pa.Table) -> Points:
         """Give positions in [0, 1] as on one machine, missing values at -1."""
         points = np.empty((table.num_rows, len(self.quasi)))
         for place, quasi in enumerate(self.quasi):
             points[:, place] = quasi.axis(self.positions(table, place)).scaled()
         return points
 
-    def piece(self, table: Any) -> Piece:
+    def piece(self, table: pa.Table) -> Piece:
         """Give points, and the codes of every sensitive column."""
         places = range(len(self.quasi), self.width)
         return self.points(table), [_numbers(table.column(place)).astype(np.int64) for place in places]
@@ -60,14 +65,14 @@ def _numbers(values: Any) -> Any:
     return values.to_numpy(zero_copy_only=False)
 
 
-def pack_rows(batches: Iterable[Any]) -> Iterator[bytes]:
+def pack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[bytes]:
     """Pack Arrow batches into pieces of a size that Spark handles well."""
     import pyarrow as pa
 
     # Every pass moves all pieces from Java to Python: half the bytes move in half the time.
     tight = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 
-    def written(parts: list[Any]) -> bytes:
+    def written(parts: list[pa.RecordBatch]) -> bytes:
         room = pa.BufferOutputStream()
         with pa.ipc.new_stream(room, parts[0].schema, options=tight) as stream:
             for part in parts:
@@ -90,7 +95,7 @@ def pack_rows(batches: Iterable[Any]) -> Iterator[bytes]:
         yield written(waiting)
 
 
-def open_pieces(blobs: Any) -> Iterator[Any]:
+def open_pieces(blobs: pa.Array) -> Iterator[pa.Table]:
     """Give the Arrow tables that were packed into a column of pieces."""
     import pyarrow as pa
 
@@ -99,13 +104,13 @@ def open_pieces(blobs: Any) -> Iterator[Any]:
         yield pa.ipc.open_stream(blob.as_buffer(), options=alone).read_all()
 
 
-def _pack(batches: Iterator[Any]) -> Iterator[Any]:
+def _pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Pack the rows of one worker."""
     for piece in pack_rows(batches):
         yield _row(piece)
 
 
-def _row(blob: bytes, **more: int) -> Any:
+def _row(blob: bytes, **more: int) -> pa.RecordBatch:
     import pyarrow as pa
 
     named = {name: pa.array([number], pa.int32()) for name, number in more.items()}
@@ -119,7 +124,7 @@ class _PieceWorker:
     axes: Axes
     work: Callable[[Iterator[Piece]], bytes]
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         tables = (table for batch in batches for table in open_pieces(batch.column(0)))
         yield _row(self.work(self.axes.piece(table) for table in tables if table.num_rows))
 
@@ -128,11 +133,11 @@ class _PieceWorker:
 class PackedRows:
     """What the cuts depend on, for every row of a distributed table, kept on the cluster in pieces."""
 
-    frame: Any = field(repr=False)  # one column of pieces
+    frame: DataFrame = field(repr=False)  # one column of pieces
     axes: Axes
 
     @staticmethod
-    def of(frame: Any, quasi: Sequence[PlacedColumn], coded: Sequence[CodedColumn]) -> PackedRows:
+    def of(frame: DataFrame, quasi: Sequence[PlacedColumn], coded: Sequence[CodedColumn]) -> PackedRows:
         """Pack the positions and codes of a Spark DataFrame, when they are first asked for."""
         rows = frame.select(*shipped_columns(quasi, coded))
         return PackedRows(
@@ -159,11 +164,11 @@ class PackedRows:
         counts = (PassCount.unpack(bytes(row["blob"])) for row in counted.collect())
         return reduce(lambda count, more: merge([count, more]), counts)  # never all of them unpacked at once
 
-    def _answers(self, work: Callable[[Iterator[Piece]], bytes]) -> Any:
+    def _answers(self, work: Callable[[Iterator[Piece]], bytes]) -> DataFrame:
         return self.frame.mapInArrow(_PieceWorker(self.axes, work), "blob binary")
 
 
-def shipped_columns(quasi: Sequence[PlacedColumn], coded: Sequence[CodedColumn]) -> list[Any]:
+def shipped_columns(quasi: Sequence[PlacedColumn], coded: Sequence[CodedColumn]) -> list[SparkColumn]:
     """Give positions and codes as the columns that a worker reads first."""
     return [
         *(position(placed).alias(f"__p{place}") for place, placed in enumerate(quasi)),
@@ -171,7 +176,7 @@ def shipped_columns(quasi: Sequence[PlacedColumn], coded: Sequence[CodedColumn])
     ]
 
 
-def _added(batches: Iterator[Any]) -> Iterator[Any]:
+def _added(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Add up counts inside a worker."""
     counts = [PassCount.unpack(blob.as_py()) for batch in batches for blob in batch.column(0)]
     if counts:
@@ -186,7 +191,7 @@ class LeafSorter:
     plan: CutPlan
     packed: bool  # what comes in are pieces, not rows
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Sort the rows of one worker."""
         waiting: list[Any] = []
         size = 0
@@ -199,7 +204,7 @@ class LeafSorter:
         if waiting:
             yield from self._sorted(waiting)
 
-    def _tables(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def _tables(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         for batch in batches:

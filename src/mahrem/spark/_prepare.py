@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,9 @@ from mahrem.spark._source import open_on_spark
 from mahrem.spark._task import Task
 from mahrem.table import EVERY, FORMATS, Leaves, Words
 from mahrem.words import Note
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 _SOME = 10_000  # rows that tell where values are heaped
 
@@ -125,7 +128,7 @@ def _refuse_giving_away(rows: ClusterRows, policy: Policy, published: Sequence[s
     refuse_giving_away(sketch_on_spark(shown, names, policy), policy, named=declared)
 
 
-def _needed(encoded: EncodedTable, carried: tuple[str, ...]) -> Any:
+def _needed(encoded: EncodedTable, carried: tuple[str, ...]) -> DataFrame:
     """Give the columns that go on: nobody keeps or moves identifiers, or values that have a number."""
     numbers = [numbered.column for numbered in encoded.quasi] + [
         numbered.column for numbered in encoded.coded.values()

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,11 @@ from mahrem.spark._frame import CLASS, LEAF, PlacedColumn, column, labelled_sche
 from mahrem.spark._judge import Judge
 from mahrem.spark._task import Task
 from mahrem.table import Leaves, Words
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class ClassFigures:
     gcp_sum: float  # rows times exact widths of the classes, over all quasi-identifiers
 
 
-def class_figures(frame: Any, quasi: Sequence[PlacedColumn]) -> ClassFigures:
+def class_figures(frame: DataFrame, quasi: Sequence[PlacedColumn]) -> ClassFigures:
     """Measure the classes of a labelled table, in one job; its quasi-identifiers are not yet rewritten.
 
     A class with missing and present values of a column counts as if it showed nothing there.
@@ -49,7 +54,7 @@ def class_figures(frame: Any, quasi: Sequence[PlacedColumn]) -> ClassFigures:
         functions.count("*").alias("size"), reduce(lambda a, b: a + b, widths).alias("width")
     )
     size = functions.col("size")
-    figures = classes.agg(
+    figures: Any = classes.agg(
         functions.sum(size),
         functions.count("*"),
         functions.min(size),
@@ -67,7 +72,7 @@ class _Cells:
 
     finish: PartFinisher
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         parts = [batch for batch in batches if batch.num_rows]
@@ -85,7 +90,7 @@ class _Cells:
         yield from whole.to_batches(max_chunksize=100_000)
 
 
-def recode_classes(frame: Any, task: Task, rows: int, largest: int) -> Any:
+def recode_classes(frame: DataFrame, task: Task, rows: int, largest: int) -> DataFrame:
     """Rewrite the quasi-identifiers of a labelled table; rows of a class meet in one worker.
 
     Args:
@@ -123,7 +128,7 @@ def recode_classes(frame: Any, task: Task, rows: int, largest: int) -> Any:
     return shown.unionByName(shuffle_rows(rest) if task.shuffled else rest)
 
 
-def shuffle_rows(frame: Any) -> Any:
+def shuffle_rows(frame: DataFrame) -> DataFrame:
     """Bring rows that stayed where they lay into a random order.
 
     Rows are sorted by a hash under a secret number of the system's generator. It follows from what a row
@@ -138,7 +143,7 @@ def shuffle_rows(frame: Any) -> Any:
     return mixed.sortWithinPartitions("__key").drop("__key")
 
 
-def label_whole_leaves(shipped: Any, task: Task, carried: list[str]) -> Any:
+def label_whole_leaves(shipped: DataFrame, task: Task, carried: list[str]) -> DataFrame:
     """Give rows of whole leaves their class, and the cells that follow from what was counted of it."""
     from pyspark.sql import functions
 
@@ -149,7 +154,7 @@ def label_whole_leaves(shipped: Any, task: Task, carried: list[str]) -> Any:
     return shipped.select(label, *cells_of_groups(shipped, task, LEAF), *rest)
 
 
-def cells_of_groups(shipped: Any, task: Task, group: str) -> list[Any]:
+def cells_of_groups(shipped: DataFrame, task: Task, group: str) -> list[SparkColumn]:
     """Give what rows of a few large groups show, as columns."""
     from pyspark.sql import functions
 
@@ -163,7 +168,7 @@ def cells_of_groups(shipped: Any, task: Task, group: str) -> list[Any]:
     return shown
 
 
-def _cells(shipped: Any, task: Task, group: str) -> dict[int, list[str | None]]:
+def _cells(shipped: DataFrame, task: Task, group: str) -> dict[int, list[str | None]]:
     """Write the cells of every group from extremes, or from the different words, in one job."""
     from pyspark.sql import functions
 

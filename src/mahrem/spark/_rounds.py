@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from mahrem.spark._task import LabelledTable, Task
 from mahrem.types import Floats, Points
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    _Round = tuple[DataFrame, DataFrame]  # what a round did, and the same without it
+
     from mahrem.spark._cluster import Spark
 
 _ROUND_BITS = 24  # leaves below, rounds above: numbers of classes stay unique over all rounds
@@ -53,7 +57,7 @@ class _Leftovers:
         return Partition(labels=labels, classes=classes)
 
 
-def in_rounds(engine: Spark, frame: Any, task: Task, method: UtilityAware) -> LabelledTable:
+def in_rounds(engine: Spark, frame: DataFrame, task: Task, method: UtilityAware) -> LabelledTable:
     """Partition, keep the densest of every part, and partition the outliers of all parts again.
 
     A round whose outliers could not stand on their own is done again without outliers, except under plain
@@ -67,7 +71,7 @@ def in_rounds(engine: Spark, frame: Any, task: Task, method: UtilityAware) -> La
     if method.stop != "rounds" or method.manage_normals:
         raise InvalidParameter("stop and manage_normals of the u-models must be left as they are on Spark")
     check.between(0, 2 ** (63 - CLASS_BITS - _ROUND_BITS) - 2, rounds=method.rounds)
-    held: list[Any] = []
+    held: list[DataFrame] = []
     try:
         return _rounds(engine, frame, task, method, held)
     except BaseException:
@@ -76,11 +80,13 @@ def in_rounds(engine: Spark, frame: Any, task: Task, method: UtilityAware) -> La
         raise
 
 
-def _rounds(engine: Spark, frame: Any, task: Task, method: UtilityAware, held: list[Any]) -> LabelledTable:
+def _rounds(
+    engine: Spark, frame: DataFrame, task: Task, method: UtilityAware, held: list[DataFrame]
+) -> LabelledTable:
     """Do the rounds; ``held`` takes every frame that the cluster keeps."""
     bare = replace(task, recodings=(), carried=None, shuffled=False)
     rest = frame
-    kept: list[tuple[Any, Any]] = []
+    kept: list[_Round] = []
     plans: list[CutPlan] = []
     log = _RoundLog()
     shares: tuple[Floats, ...] = ()
@@ -148,7 +154,7 @@ def _plain(task: Task) -> bool:
     return all(coded is None for _, coded in task.promises)
 
 
-def _numbered(frame: Any, turn: int) -> Any:
+def _numbered(frame: DataFrame, turn: int) -> DataFrame:
     """Tell classes of different rounds apart."""
     from pyspark.sql import functions
 
@@ -158,8 +164,8 @@ def _numbered(frame: Any, turn: int) -> Any:
 
 
 def _settle(
-    kept: list[tuple[Any, Any]], rest: Any, task: Task, *, plain: bool
-) -> tuple[list[tuple[Any, Any]], Any]:
+    kept: list[_Round], rest: DataFrame, task: Task, *, plain: bool
+) -> tuple[list[_Round], DataFrame | None]:
     """Find a place for outliers that may not stand on their own."""
     if plain:
         normals = reduce(
@@ -170,12 +176,12 @@ def _settle(
     return [*earlier, (spare, spare)], None
 
 
-def _together(kept: Sequence[tuple[Any, Any]], joined: Any) -> Any:
+def _together(kept: Sequence[_Round], joined: DataFrame | None) -> DataFrame:
     frames = [done.where(f"{CLASS} >= 0") for done, _ in kept] + ([] if joined is None else [joined])
     return reduce(lambda frame, more: frame.unionByName(more), frames)
 
 
-def _joined(rest: Any, normals: Any, quasi: Sequence[PlacedColumn]) -> Any:
+def _joined(rest: DataFrame, normals: DataFrame, quasi: Sequence[PlacedColumn]) -> DataFrame:
     """Give a few rows to the classes whose widths grow least; only where they lie goes to all workers."""
     from pyspark.sql import functions
 

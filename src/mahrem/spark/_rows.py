@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mahrem.errors import InvalidInput
 from mahrem.release.decisions import Policy, refuse_beyond_limit
@@ -13,19 +13,25 @@ from mahrem.spark._frame import NUMBERS, column
 from mahrem.table import Missing
 from mahrem.table.reading import number_tokens
 
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame
+
 
 @dataclass(frozen=True)
 class ClusterRows:
     """What the policy for missing values makes of a table."""
 
-    part: Any = field(repr=False)  # rows that take part
-    hidden: Any = field(repr=False, default=None)  # rows that stay and show nothing; None if there are none
+    part: DataFrame = field(repr=False)  # rows that take part
+    hidden: DataFrame | None = field(
+        repr=False, default=None
+    )  # rows that stay and show nothing; None if there are none
     published: Mapping[str, str] = field(default_factory=dict)  # where sensitive columns stand as they came
     dropped: int = 0
     suppressed: int = 0
 
 
-def rows_taking_part(frame: Any, policy: Policy, published: Sequence[str]) -> ClusterRows:
+def rows_taking_part(frame: DataFrame, policy: Policy, published: Sequence[str]) -> ClusterRows:
     """Apply the policy for missing values; empty text, NaN and the tokens of ``null`` are missing.
 
     Quasi-identifiers and sensitive columns hold null there. What sensitive columns publish is left as it came
@@ -57,7 +63,8 @@ def rows_taking_part(frame: Any, policy: Policy, published: Sequence[str]) -> Cl
     )
     if policy.missing is Missing.CATEGORY:
         return ClusterRows(frame, published=as_came)
-    rows, holes = frame.agg(functions.count("*"), functions.count_if(incomplete)).first()
+    counted: Any = frame.agg(functions.count("*"), functions.count_if(incomplete)).first()
+    rows, holes = counted
     if policy.missing is Missing.REFUSE and holes:
         raise InvalidInput(
             f"missing='refuse': {holes} of {rows} rows lack a value; fill them, or choose category, suppress "
@@ -74,7 +81,7 @@ def rows_taking_part(frame: Any, policy: Policy, published: Sequence[str]) -> Cl
     return ClusterRows(part, frame.where(incomplete), as_came, suppressed=holes)
 
 
-def clean_on_spark(name: str, kind: str, null: Sequence[str]) -> Any:
+def clean_on_spark(name: str, kind: str, null: Sequence[str]) -> SparkColumn:
     """Give a column with null where a value is missing, as :func:`mahrem.table.cleaned` does."""
     from pyspark.sql import functions
 

@@ -15,13 +15,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
 from mahrem.files import StageFolder
 from mahrem.spark._errors import worker_error
 from mahrem.spark._settings import BATCHES, NEEDED, is_here, settings_here
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 OLDEST_JAVA = 17
 Result = TypeVar("Result")
@@ -97,7 +100,7 @@ def start(
     return session
 
 
-def stop(session: Any) -> None:
+def stop(session: SparkSession) -> None:
     """Stop a session and remove its scratch folder."""
     name = None
     with contextlib.suppress(Exception):  # a lost cluster cannot say goodbye
@@ -108,7 +111,7 @@ def stop(session: Any) -> None:
         folder.remove()
 
 
-def probe(session: Any, wait: float) -> None:
+def probe(session: SparkSession, wait: float) -> None:
     """Run a tiny job, so that a worker that cannot do the work is found before the work begins."""
 
     def look() -> Any:
@@ -201,7 +204,7 @@ def _start_here(
     return session
 
 
-def _await_workers(session: Any, master: str, wait: float) -> None:
+def _await_workers(session: SparkSession, master: str, wait: float) -> None:
     """Wait until an executor is there; Spark itself would wait for ever."""
     until = time.monotonic() + wait
     scala = session.sparkContext._jsc.sc()  # noqa: SLF001 - PySpark offers no other way to ask
@@ -267,12 +270,12 @@ def _within(
     return done[0]
 
 
-def is_connected(session: Any) -> bool:
+def is_connected(session: SparkSession) -> bool:
     """Say whether a session speaks through Spark Connect."""
     return type(session).__module__.startswith("pyspark.sql.connect")
 
 
-def _cancel(session: Any) -> None:
+def _cancel(session: SparkSession) -> None:
     with contextlib.suppress(Exception):
         if is_connected(session):
             session.interruptAll()

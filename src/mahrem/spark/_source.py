@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mahrem.errors import InvalidInput, spelled
 from mahrem.release.decisions import Policy
@@ -17,6 +17,9 @@ from mahrem.spark._frame import RESERVED, column
 from mahrem.table import is_spark_frame
 from mahrem.table.cells.formulas import DISARMED
 from mahrem.table.reading import header_score
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 _MARKS = ",;\t|"
 _LOOKED_AT = 200  # lines that tell whether there is a header
@@ -29,7 +32,7 @@ _TEXT = (".csv", ".tsv", ".txt")
 class ClusterTable:
     """A table that lies on a cluster."""
 
-    frame: Any = field(repr=False)
+    frame: DataFrame = field(repr=False)
     label: str  # for messages: no value of the data, no password
     costly: bool  # reading it again and again costs more than keeping it
 
@@ -49,7 +52,7 @@ def refuse_absent(source: object, policy: Policy) -> None:
         raise InvalidInput(f"file={Path(text).name!r} does not exist")
 
 
-def open_on_spark(session: Any, source: object, policy: Policy) -> ClusterTable:
+def open_on_spark(session: SparkSession, source: object, policy: Policy) -> ClusterTable:
     """Open a Spark DataFrame, a file or folder of parts, or a table of the cluster's catalogue.
 
     Raises:
@@ -61,7 +64,7 @@ def open_on_spark(session: Any, source: object, policy: Policy) -> ClusterTable:
     return opened
 
 
-def _opened(session: Any, source: object, policy: Policy) -> ClusterTable:
+def _opened(session: SparkSession, source: Any, policy: Policy) -> ClusterTable:
     if is_spark_frame(source):
         return ClusterTable(source, "Spark DataFrame", costly=True)
     if policy.query is not None:
@@ -104,7 +107,7 @@ def _opened(session: Any, source: object, policy: Policy) -> ClusterTable:
 
 
 def read_csv(
-    session: Any,
+    session: SparkSession,
     path: str,
     mark: str,
     encoding: str | None = None,
@@ -139,7 +142,7 @@ def read_csv(
     )
 
 
-def restore_text(frame: Any) -> Any:
+def restore_text(frame: DataFrame) -> DataFrame:
     """Take the apostrophe off text that was disarmed because a spreadsheet would have run it."""
     from pyspark.sql import functions
 
@@ -161,7 +164,7 @@ def spark_path(path: Path) -> str:
     return "file://" + re.sub(r"([\\*?\[\]{}])", r"\\\1", str(path.absolute()))
 
 
-def _distinct_names(session: Any, names: Sequence[str]) -> None:
+def _distinct_names(session: SparkSession, names: Sequence[str]) -> None:
     """Refuse columns that Spark takes for one, and those that are named like ours."""
     exact = session.conf.get("spark.sql.caseSensitive", "false") == "true"
     seen: set[str] = set()
@@ -186,7 +189,7 @@ def _is_parquet(path: Path | None, name: str) -> bool:
     return name.lower().endswith(".parquet") or "." not in name
 
 
-def _first_lines(session: Any, path: str, name: str, encoding: str | None) -> list[str]:
+def _first_lines(session: SparkSession, path: str, name: str, encoding: str | None) -> list[str]:
     """Read the first lines, which show what separates fields and whether there is a header."""
     reader = session.read.option("encoding", encoding or "UTF-8")
     lines = _tried(lambda: reader.text(path).take(_LOOKED_AT), f"CSV file {name!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,11 @@ from mahrem.spark._frame import column, sendable
 from mahrem.table import Column, encode_sensitive
 from mahrem.types import Floats, Integers, Sizes
 from mahrem.verify import Claims, Verdict
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame
 
 _NONE = np.zeros(0, np.int64)
 _KINDS = {"bigint": "int64", "double": "float64", "boolean": "bool_", "string": "string"}
@@ -53,7 +58,7 @@ class _ClassChecker:
     coded: Mapping[str, _KnownValues]
     quasi: int  # columns of cells
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         named = [entry.split() for entry in _SCHEMA.split(", ")]
@@ -80,7 +85,7 @@ class _ClassChecker:
                 ]
                 yield pa.RecordBatch.from_arrays(columns, schema=kinds)
 
-    def _tallies(self, batch: Any) -> Iterator[pl.DataFrame]:
+    def _tallies(self, batch: pa.RecordBatch) -> Iterator[pl.DataFrame]:
         """Count classes by their size, and rows by what they show in each column."""
         frame = pl.DataFrame({name: pl.Series(batch.column(name)) for name in ("size", "people")})
         sizes = frame.group_by(rows="size", place="people").agg(classes=pl.len())
@@ -90,7 +95,7 @@ class _ClassChecker:
             cells = shown.group_by("cell").agg(pl.col("rows").sum())
             yield cells.with_columns(promise=pl.lit(_CELLS), place=pl.lit(place))
 
-    def _counts(self, batch: Any, people: Sizes, promise: Promise) -> Counts:
+    def _counts(self, batch: pa.RecordBatch, people: Sizes, promise: Promise) -> Counts:
         if promise.column is None:
             return Counts(people, _NONE, _NONE, _NONE, np.zeros(0))
         known = self.coded[promise.column]
@@ -111,7 +116,7 @@ class _ClassChecker:
 
 
 def verify_on_spark(
-    table: Any,
+    table: DataFrame,
     claims: Claims,
     *,
     subject: str | None = None,
@@ -147,7 +152,7 @@ def verify_on_spark(
     nothing = 0 if hidden is None else table.where(hidden).count()
     suppressed = nothing if meant is None else min(nothing, meant)
     shown = table if hidden is None or not suppressed else table.where(~hidden)
-    if 0 < suppressed < nothing:  # they are all the same: no matter which of them are taken
+    if hidden is not None and 0 < suppressed < nothing:  # all the same: no matter which are taken
         shown = shown.unionByName(table.where(hidden).limit(nothing - suppressed))
     coded, frame = _coded(shown, claims.sensitive, claims.decimal)
     classes = _classes(frame, quasi, list(coded), subject)
@@ -168,7 +173,7 @@ def verify_on_spark(
     )
 
 
-def _hidden(table: Any, *, nulls_hide: bool) -> Any:
+def _hidden(table: DataFrame, *, nulls_hide: bool) -> SparkColumn | None:
     """Say which rows show nothing at all; None if no row can."""
     from pyspark.sql import functions
 
@@ -183,7 +188,7 @@ def _hidden(table: Any, *, nulls_hide: bool) -> Any:
 
 
 def _coded(
-    shown: Any, sensitive: Mapping[str, Column], decimal: str | None
+    shown: DataFrame, sensitive: Mapping[str, Column], decimal: str | None
 ) -> tuple[dict[str, _KnownValues], Any]:
     """Number the values of every sensitive column as one machine would."""
     from pyspark.sql import functions
@@ -208,7 +213,7 @@ def _coded(
     return coded, frame
 
 
-def _classes(frame: Any, quasi: Sequence[str], names: Sequence[str], subject: str | None) -> Any:
+def _classes(frame: DataFrame, quasi: Sequence[str], names: Sequence[str], subject: str | None) -> DataFrame:
     """Bring every class into one row: its size, its people, and how often each code occurs."""
     from pyspark.sql import functions
 

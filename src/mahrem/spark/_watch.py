@@ -6,17 +6,20 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mahrem.spark._session import is_connected
 from mahrem.words import Note
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _EVERY = 0.3  # seconds between two looks
 _BAR = 20  # signs of the bar
 
 
 @contextmanager
-def count_jobs(session: Any) -> Iterator[Callable[[], int | None]]:
+def count_jobs(session: SparkSession) -> Iterator[Callable[[], int | None]]:
     """Count the jobs that start inside the block; None with Spark Connect, where nobody can count them."""
     context = _context(session)
     if context is None:
@@ -36,7 +39,9 @@ def count_jobs(session: Any) -> Iterator[Callable[[], int | None]]:
 
 
 @contextmanager
-def watch_tasks(session: Any, progress: Callable[[Note], None] | None) -> Iterator[Callable[[Note], None]]:
+def watch_tasks(
+    session: SparkSession, progress: Callable[[Note], None] | None
+) -> Iterator[Callable[[Note], None]]:
     """Add a bar of the tasks that are done to the name of the stage, while the block runs.
 
     Gives what to call with the name of each stage as it begins.
@@ -82,6 +87,6 @@ def bar(done: int, every: int) -> str:
     return f"{'▰' * full}{'▱' * (_BAR - full)}"
 
 
-def _context(session: Any) -> Any:
+def _context(session: SparkSession) -> Any:
     """Give the context of a session that lives in this process."""
     return None if is_connected(session) else session.sparkContext

@@ -104,7 +104,7 @@ def _categories(values: Sequence[object]) -> tuple[str, ...]:
 
 
 def read_declarations(
-    columns: Mapping[Any, ColumnDeclaration | Mapping[str, Any]],
+    columns: Mapping[Any, ColumnDeclaration | Mapping[str, object]],
 ) -> dict[str, ColumnDeclaration]:
     """Read declarations as a caller, a body of JSON or a TOML file says them; refusals name the column.
 
@@ -134,7 +134,7 @@ def typed_declarations(
         >>> typed_declarations(bounds=["cost=0:100"], categories=["sex=f,m"])
         {'cost': {'lower': 0.0, 'upper': 100.0}, 'sex': {'categories': ['f', 'm']}}
     """
-    columns: dict[str, dict[str, Any]] = {}
+    columns: dict[str, dict[str, object]] = {}
     for column, text in pairs("bounds", bounds, "like cost=0:10000").items():
         low, mark, high = text.partition(":")
         if not mark:

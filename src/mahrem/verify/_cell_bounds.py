@@ -84,7 +84,7 @@ def _wrong_widths(cells: pl.Series, said: Mapping[str, Any]) -> Mask:
     return np.asarray(wrong)
 
 
-def _wrong_periods(cells: pl.Series, said: Mapping[str, Any]) -> Mask:
+def _wrong_periods(cells: pl.Series, said: Mapping[str, object]) -> Mask:
     ends = moment_ends(cells)
     if isinstance(ends.dtype, pl.Datetime) and ends.dtype.time_zone is not None:
         ends = ends.dt.replace_time_zone(None)

@@ -45,7 +45,7 @@ class Coarseness:
 def rows_too_fine(
     before: pl.Series,
     published: pl.Series,
-    said: Coarseness,
+    coarseness: Coarseness,
     *,
     hidden: Mask | None = None,
     decimal: str | None = None,
@@ -55,7 +55,7 @@ def rows_too_fine(
     Args:
         before: The column as it came, row by row.
         published: The same rows as read back from what is published.
-        said: How coarse they should be.
+        coarseness: How coarse they should be.
         hidden: Rows that show nothing and are not asked about.
         decimal: The sign before a number's fraction in text, where it is not a point.
 
@@ -65,10 +65,10 @@ def rows_too_fine(
 
     Example:
         >>> ages = pl.Series([23, 91])
-        >>> said = Coarseness(kind=Kind.NUMERIC, grid=10, top=90)
-        >>> rows_too_fine(ages, pl.Series(["[20, 29]", "[90, inf]"]), said)
+        >>> coarseness = Coarseness(kind=Kind.NUMERIC, grid=10, top=90)
+        >>> rows_too_fine(ages, pl.Series(["[20, 29]", "[90, inf]"]), coarseness)
         0
-        >>> rows_too_fine(ages, pl.Series(["[20, 24]", "[90, 99]"]), said)
+        >>> rows_too_fine(ages, pl.Series(["[20, 24]", "[90, 99]"]), coarseness)
         2
     """
     shown = as_text(published)
@@ -77,52 +77,52 @@ def rows_too_fine(
     wrong = asked & (missing != shown.is_null().to_numpy())
     present = asked & ~missing & ~wrong
     if present.any():
-        wrong[present] = ~_as_said(before, shown, said, present, decimal)
+        wrong[present] = ~_as_said(before, shown, coarseness, present, decimal)
     return int(wrong.sum())
 
 
 def _as_said(
-    before: pl.Series, shown: pl.Series, said: Coarseness, present: Mask, decimal: str | None
+    before: pl.Series, shown: pl.Series, coarseness: Coarseness, present: Mask, decimal: str | None
 ) -> Mask:
     """Judge the rows that show something; what the column is is decided by all of it."""
     rows = pl.Series(present)
-    if said.prefix is not None:
-        return _beginnings(as_text(before).filter(rows), shown.filter(rows), said.prefix)
-    if said.kind is Kind.DATE:
+    if coarseness.prefix is not None:
+        return _beginnings(as_text(before).filter(rows), shown.filter(rows), coarseness.prefix)
+    if coarseness.kind is Kind.DATE:
         moments = moments_of_text(before) if before.dtype == pl.String else before
-        return _periods(moments.filter(rows), shown.filter(rows), str(said.grid))
+        return _periods(moments.filter(rows), shown.filter(rows), str(coarseness.grid))
     numbers = numbers_of_text(before, decimal=decimal) if before.dtype == pl.String else before
     every = numbers.cast(pl.Float64)
     whole = bool((every.drop_nulls() == every.drop_nulls().floor()).all())
     own = every.filter(rows).to_numpy()
     low, high = read_ranges(with_point(shown.filter(rows), decimal))
     beyond = np.zeros(len(own), np.bool_)
-    if said.top is not None:
-        beyond |= (low == said.top) & np.isposinf(high) & (own >= said.top)
-    if said.bottom is not None:
-        beyond |= np.isneginf(low) & (high == said.bottom) & (own <= said.bottom)
-    return beyond | (_within(low, high, own, said, whole=whole) & _inside_ends(own, said))
+    if coarseness.top is not None:
+        beyond |= (low == coarseness.top) & np.isposinf(high) & (own >= coarseness.top)
+    if coarseness.bottom is not None:
+        beyond |= np.isneginf(low) & (high == coarseness.bottom) & (own <= coarseness.bottom)
+    return beyond | (_within(low, high, own, coarseness, whole=whole) & _inside_ends(own, coarseness))
 
 
-def _inside_ends(own: Floats, said: Coarseness) -> Mask:
+def _inside_ends(own: Floats, coarseness: Coarseness) -> Mask:
     """Say which numbers may be told: those between the declared ends."""
     inside = np.ones(len(own), np.bool_)
-    if said.top is not None:
-        inside &= own < said.top
-    if said.bottom is not None:
-        inside &= own > said.bottom
+    if coarseness.top is not None:
+        inside &= own < coarseness.top
+    if coarseness.bottom is not None:
+        inside &= own > coarseness.bottom
     return inside
 
 
-def _within(low: Floats, high: Floats, own: Floats, said: Coarseness, *, whole: bool) -> Mask:
+def _within(low: Floats, high: Floats, own: Floats, coarseness: Coarseness, *, whole: bool) -> Mask:
     """Judge cells of numbers that lie between the declared ends."""
-    if said.round is not None:
-        step = said.round
+    if coarseness.round is not None:
+        step = coarseness.round
         near = np.abs(own - low) <= step * (0.5 + _CLOSE) + 4 * np.spacing(np.abs(own))
         return np.asarray((low == high) & near & _on_lines(low, step))
-    if said.grid is None:
+    if coarseness.grid is None:
         return np.asarray((low == high) & (low == own))
-    step = float(said.grid)
+    step = float(coarseness.grid)
     holds = (low <= own) & (own <= high)
     # Among whole numbers a step ends one before the next line.
     blur = _CLOSE * step + 4 * np.spacing(np.maximum(np.abs(low), np.abs(high)))

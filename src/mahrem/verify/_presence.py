@@ -82,7 +82,7 @@ def presence(
     return Presence(chance, fitted)
 
 
-def judge_presence(promise: Promise, found: Presence) -> Outcome:
+def judge_presence(promise: Promise, presence: Presence) -> Outcome:
     """Judge delta-presence on everyone in the population; what is counted as violating is people.
 
     The model says what is asked for whoever fits no class that is shown.
@@ -90,8 +90,8 @@ def judge_presence(promise: Promise, found: Presence) -> Outcome:
     model = promise.model
     if not isinstance(model, DeltaPresence):
         raise InvalidParameter(f"model={model.name!r} is not delta-presence")
-    chance = found.chance
-    low = np.where(found.fits, model.low, model.unshown.low)
+    chance = presence.chance
+    low = np.where(presence.fits, model.low, model.unshown.low)
     outside = (chance < low - _TOLERANCE) | (chance > model.high + _TOLERANCE)
     return Outcome(
         model=model.name,

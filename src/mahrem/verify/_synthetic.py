@@ -45,7 +45,7 @@ class SchemaVerdict:
 
 
 def verify_schema(
-    table: pl.LazyFrame, declared: Mapping[str, Mapping[str, Any]], *, rows: int, rules: Sequence[str] = ()
+    table: pl.LazyFrame, declared: Mapping[str, Mapping[str, object]], *, rows: int, rules: Sequence[str] = ()
 ) -> SchemaVerdict:
     """Check every cell of a published table; cells may be text.
 
@@ -113,7 +113,7 @@ def _end(bound: Any, column: Mapping[str, Any]) -> Any:
     return dt.date.fromisoformat(str(bound)) if column["kind"] == "date" else float(bound)
 
 
-def _broken(rule: str, declared: Mapping[str, Mapping[str, Any]]) -> pl.Expr:
+def _broken(rule: str, declared: Mapping[str, Mapping[str, object]]) -> pl.Expr:
     """Say which rows break a rule; where a part is missing the total must be, and an order says nothing."""
     head, _, rest = rule.strip().partition(" ")
     if head == "never":
@@ -137,7 +137,7 @@ def _broken(rule: str, declared: Mapping[str, Mapping[str, Any]]) -> pl.Expr:
     )
 
 
-def _known(rule: str, parts: Sequence[str], declared: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _known(rule: str, parts: Sequence[str], declared: Mapping[str, Mapping[str, object]]) -> list[str]:
     names = [part.strip() for part in parts]
     if any(name not in declared for name in names):
         raise InvalidParameter(f"rule={rule!r} does not speak of declared columns")

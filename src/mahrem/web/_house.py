@@ -125,7 +125,7 @@ class House:
         self,
         project: Project,
         verb: str,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         *,
         seen: int | None = None,
     ) -> Job:

@@ -136,7 +136,7 @@ class Language(Entry):
 
 
 @cache
-def _words_of_entries() -> Mapping[str, Any]:
+def _words_of_entries() -> Mapping[str, object]:
     """Read the words of entries, in which the languages stand side by side."""
     return tomllib.loads(files(_HERE).joinpath(_ENTRIES).read_text(encoding="utf-8"))
 
@@ -178,7 +178,9 @@ def flat(texts: Mapping[str, Any], tables: str = "") -> dict[str, str | list[str
     return codes
 
 
-def _completed(language: str, texts: Mapping[str, Any], english: Mapping[str, Any]) -> dict[str, Any]:
+def _completed(
+    language: str, texts: Mapping[str, object], english: Mapping[str, object]
+) -> dict[str, object]:
     """Lay the texts of another distribution over English ones."""
     ours, theirs = flat(english), flat(texts)
     for code, text in theirs.items():

@@ -33,7 +33,7 @@ class Note(str):
     code: str
     values: Mapping[str, Any]
 
-    def __new__(cls, code: str, values: Mapping[str, Any] | None = None) -> Self:
+    def __new__(cls, code: str, values: Mapping[str, object] | None = None) -> Self:
         """Say it in English at once: an unknown code, or a brace that stays empty, fails where it is made."""
         values = dict(values or {})
         note = super().__new__(cls, load_catalogue("en").say(code, **values))
@@ -48,7 +48,7 @@ class Note(str):
         return {"code": self.code, "values": {name: _plain(value) for name, value in self.values.items()}}
 
     @classmethod
-    def read(cls, content: Mapping[str, Any] | None, text: str) -> str:
+    def read(cls, content: Mapping[str, object] | None, text: str) -> str:
         """Read a note back; ``text`` stands for one that is not there or that this version does not know."""
         if not content:
             return text
@@ -58,7 +58,7 @@ class Note(str):
             return text
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.as_dict() if isinstance(value, Note) else value
 
 

@@ -80,7 +80,7 @@ def true_chances(model: Says, examples: Examples, classes: Sequence[Any] | None 
     return np.where(places < 0, 0.0, np.nan_to_num(own))
 
 
-def _places(labels: Any, known: Sequence[Any]) -> Integers:
+def _places(labels: object, known: Sequence[Any]) -> Integers:
     given = np.asarray(labels)
     places = np.full(len(given), -1, dtype=np.int64)
     for place, label in enumerate(known):

@@ -134,7 +134,7 @@ _PLAIN = {
 }
 
 
-def foreign(event: Any) -> Foreign:
+def foreign(event: object) -> Foreign:
     """Take an event of dp-accounting, such as the steps of a private training.
 
     Example:
@@ -171,7 +171,7 @@ def restored(event: Foreign) -> Any:
     return kind(**{name: _made(value) for name, value in event.arguments})
 
 
-def _made(value: Any) -> Any:
+def _made(value: object) -> object:
     if isinstance(value, Foreign):
         return restored(value)
     return [_made(part) for part in value] if isinstance(value, tuple) else value
@@ -191,7 +191,7 @@ def event_to_dict(event: Event) -> dict[str, Any]:
             return {"event": type(event).__name__, **asdict(event)}
 
 
-def _written(value: Any) -> Any:
+def _written(value: object) -> object:
     if isinstance(value, Foreign):
         return event_to_dict(value)
     return [_written(part) for part in value] if isinstance(value, tuple) else value

@@ -141,7 +141,7 @@ def _cost(plan: QueryPlan) -> dict[str, float]:
 def _answer(
     plan: QueryPlan,
     ledger: Ledger,
-    rows: tuple[Mapping[str, Any], ...],
+    rows: tuple[Mapping[str, object], ...],
     notes: Sequence[Note],
     *,
     spent: bool,

@@ -101,8 +101,8 @@ class _Parser:
         except InvalidParameter as error:
             self._fail(str(error), function)
 
-    def _rest(self, *, grouped: bool) -> dict[str, Any]:
-        rest: dict[str, Any] = {}
+    def _rest(self, *, grouped: bool) -> dict[str, object]:
+        rest: dict[str, object] = {}
         while self._at_word("by") or self._at_word("where"):
             word = self.tokens[self.place]
             part = word.text.lower()
@@ -152,7 +152,7 @@ class _Parser:
         except InvalidParameter as error:
             self._fail(str(error), place)
 
-    def _value(self) -> Any:
+    def _value(self) -> object:
         token = self._here()
         if token.kind == "text":
             self.place += 1

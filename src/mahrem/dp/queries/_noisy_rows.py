@@ -63,10 +63,10 @@ def previewed_rows(plan: QueryPlan) -> Iterator[dict[str, Any]]:
         yield {"value": None, "error": None}
 
 
-def _groups(keys: Sequence[Key]) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
+def _groups(keys: Sequence[Key]) -> Iterator[tuple[tuple[int, ...], dict[str, object]]]:
     """Give the place of every group and what its rows are called."""
     for place in itertools.product(*(range(key.size) for key in keys)):
-        named: dict[str, Any] = {}
+        named: dict[str, object] = {}
         for key, number in zip(keys, place, strict=True):
             if isinstance(key, Category):
                 named[key.column] = key.categories[number]
@@ -80,7 +80,7 @@ def _groups(keys: Sequence[Key]) -> Iterator[tuple[tuple[int, ...], dict[str, An
         yield place, named
 
 
-def _added(plan: QueryPlan, work: Addition, totals: Integers) -> Iterator[dict[str, Any]]:
+def _added(plan: QueryPlan, work: Addition, totals: Integers) -> Iterator[dict[str, object]]:
     noisy = work.noisy(totals)
     errors = [part.error(work.miss(plan.settings.confidence)) for part in work.parts]
     for cell, (_, named) in enumerate(_groups(plan.tally.keys)):
@@ -96,7 +96,7 @@ def _finish(plan: QueryPlan, parts: Sequence[NoisyTerm], sums: Sequence[Estimate
     return plan.query.finish(term, sums, rows)
 
 
-def _selected(plan: QueryPlan, work: Selection, totals: Integers) -> Iterator[dict[str, Any]]:
+def _selected(plan: QueryPlan, work: Selection, totals: Integers) -> Iterator[dict[str, object]]:
     grid = plan.tally.keys[-1]
     assert isinstance(grid, EvenGrid)  # noqa: S101 - a selection always has one
     errors = _rank_errors(plan, work)
@@ -127,7 +127,7 @@ def _rank_errors(plan: QueryPlan, work: Selection) -> list[float]:
     ]
 
 
-def _found_bounds(plan: QueryPlan, part: NoisyTerm, totals: Integers) -> dict[str, Any]:
+def _found_bounds(plan: QueryPlan, part: NoisyTerm, totals: Integers) -> dict[str, object]:
     (key,) = plan.tally.keys
     assert isinstance(key, Edges)  # noqa: S101 - bounds always look at edges
     noisy = part.noise([int(total) for total in totals[..., 0].ravel()])

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from mahrem.errors import InvalidInput, spelled
 from mahrem.federated.flower._federation import Federation
@@ -198,13 +197,13 @@ class ClientGuard:
             known = {"client": self.client, "table": _table_name(source)}
             append_private(self.folder / "cuts.jsonl", {"time": _now(), **known, "cuts": cuts})
 
-    def note(self, message: Message | None, answer: Mapping[str, Any]) -> None:
+    def note(self, message: Message | None, answer: Mapping[str, object]) -> None:
         """Write down a question and what became of it.
 
         Raises:
             OutputFailed: If it cannot be written; then nothing may leave.
         """
-        asked: dict[str, Any] = {}
+        asked: dict[str, object] = {}
         if message is not None:
             names = message.body.get("names")
             asked = {

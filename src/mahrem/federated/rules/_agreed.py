@@ -57,7 +57,7 @@ class AgreedClient:
         if settings != asdict(self.plan.cba):
             raise InvalidInput(f"settings other than the agreed support={self.plan.support} ... are refused")
 
-    def _refuse_frequent(self, body: Mapping[str, Any]) -> None:
+    def _refuse_frequent(self, body: Mapping[str, object]) -> None:
         """What is frequent here is told of single cells only, and of none rarer than agreed."""
         support = body.get("support")
         if not isinstance(support, int | float) or not support >= self.plan.support:

@@ -74,7 +74,7 @@ class RulesCrowd:
     def _by_client(self, counts: Integers) -> Integers:
         return counts.reshape(len(counts), len(self.table.classes), self.clients)
 
-    def _once(self, kind: str, body: Mapping[str, Any], parts: tuple[Any, ...]) -> bool:
+    def _once(self, kind: str, body: Mapping[str, object], parts: tuple[Any, ...]) -> bool:
         """Say whether a question is new; those after it in turn are not."""
         self._items_of(body)
         kind_before, *before = self._asked or ("",)
@@ -131,7 +131,7 @@ class RulesCrowd:
                 told[1 + at : 1 + at + AT_ONCE, number[label]] = found[:, label]
         return told.reshape(-1, self.clients)
 
-    def _cover(self, body: Mapping[str, Any]) -> Integers:
+    def _cover(self, body: Mapping[str, object]) -> Integers:
         return np.ascontiguousarray(self.cover(body).T)
 
     def _items_of(self, body: Mapping[str, Any]) -> tuple[Bits, Integers]:
@@ -205,8 +205,8 @@ class CrowdSilo(RulesSilo):
         sets = found[:, None] if len(found) else np.empty((0, 0), np.int64)
         return self._told_sets(crowd.table, sets, counts[found], rows, body)
 
-    def _counts(self, body: Mapping[str, Any]) -> Integers:
+    def _counts(self, body: Mapping[str, object]) -> Integers:
         return np.array(self.crowd.counts(body)[self.number].ravel())
 
-    def _cover(self, body: Mapping[str, Any]) -> Integers:
+    def _cover(self, body: Mapping[str, object]) -> Integers:
         return np.array(self.crowd.cover(body)[self.number])

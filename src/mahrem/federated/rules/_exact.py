@@ -94,7 +94,7 @@ class _Run:
     summed: bool = False  # a sum over exactly these clients is known
     totals: Integers | None = None  # all rows by class, once they are counted
 
-    def question(self, kind: str, body: Mapping[str, Any]) -> Message:
+    def question(self, kind: str, body: Mapping[str, object]) -> Message:
         self.rounds[kind] = self.rounds.get(kind, 0) + 1
         return Message(kind, self.name, sum(self.rounds.values()), body)
 
@@ -132,7 +132,7 @@ class _Run:
                 reached=len(self.nodes),
             )
 
-    def add(self, kind: str, body: Mapping[str, Any], classes: int, rows: int) -> Integers:
+    def add(self, kind: str, body: Mapping[str, object], classes: int, rows: int) -> Integers:
         """Ask for counts and add them up; raises :class:`_Fewer` if one that was counted is lost."""
         length = rows * classes if kind == "counts" else rows + (rows + 1) * classes
         summed = self.adder(

@@ -102,7 +102,7 @@ class RulesPlan:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> RulesPlan:
+    def from_dict(cls, given: Mapping[str, object]) -> RulesPlan:
         """Read what :meth:`as_dict` gave, or the table of a plan file.
 
         Raises:

@@ -134,7 +134,7 @@ class RulesSilo:
             return message.reply(**asked(message.body))
         return message.reply(numbers=self.numbers(message.kind, message.body))
 
-    def numbers(self, kind: str, body: Mapping[str, Any]) -> Integers:
+    def numbers(self, kind: str, body: Mapping[str, object]) -> Integers:
         """Give the counts that a question asks for, as one vector, in whole groups of people."""
         asked = {"counts": self._counts, "cover": self._cover}.get(kind)
         if asked is None:

@@ -98,7 +98,7 @@ class AlignedParty(ABC):
             return message.reply(rows=self._align(message.body))
         return self.learn(message)
 
-    def _ids(self, message: Message) -> dict[str, Any]:
+    def _ids(self, message: Message) -> dict[str, object]:
         if message.body.get("agreed") != self.plan.fingerprint(self.classes):
             raise InvalidInput("the plan, the classes or the version is not the one agreed on here")
         if message.run in self._aligned:
@@ -111,7 +111,7 @@ class AlignedParty(ABC):
         points = raise_points(points_of(hashed.words), self._exponent)
         return {"ids": points, "missing": hashed.missing, "labels": self.target is not None}
 
-    def _raise(self, body: Mapping[str, Any]) -> Points:
+    def _raise(self, body: Mapping[str, object]) -> Points:
         """Multiply another party's points by the secret of this run; once for each party."""
         whose, points = str(body.get("of")), body.get("ids")
         if whose == self.name or whose in self._raised or self._run in self._aligned:

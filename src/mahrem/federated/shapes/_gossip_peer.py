@@ -99,7 +99,7 @@ class GossipPeer:
             raise InvalidInput(f"peer={sender!r} sent {wrong}")
         return np.asarray(weights)
 
-    def _train(self, message: Message) -> dict[str, Any]:
+    def _train(self, message: Message) -> dict[str, object]:
         self.train(message.body["round"])
         return {}
 
@@ -115,7 +115,7 @@ class GossipPeer:
         )
         self.weights = self._checked(found, self.name)
 
-    def _offer(self, message: Message) -> dict[str, Any]:
+    def _offer(self, message: Message) -> dict[str, object]:
         """Seal the weights for each neighbour."""
         content, step = self.weights.astype("<f4").tobytes(), message.round
         return {
@@ -123,7 +123,7 @@ class GossipPeer:
             for other in self.neighbours
         }
 
-    def _hear(self, message: Message) -> dict[str, Any]:
+    def _hear(self, message: Message) -> dict[str, object]:
         """Open what neighbours offered; says whom it heard."""
         self._heard = {}
         for other in self.neighbours:
@@ -139,7 +139,7 @@ class GossipPeer:
                 continue  # it counts as not heard, for both
         return {"heard": sorted(self._heard)}
 
-    def _settle(self, message: Message) -> dict[str, Any]:
+    def _settle(self, message: Message) -> dict[str, object]:
         """Take the step towards the neighbours that were heard and heard this one; see :func:`mix_values`."""
         both = message.body.get("both")
         mine = self.weights.astype(np.float64)
@@ -243,7 +243,7 @@ def learn_by_gossip(
 
 
 def _count(
-    result: GossipResult, carried: Mapping[str, Mapping[str, Any]], both: Mapping[str, Sequence[str]]
+    result: GossipResult, carried: Mapping[str, Mapping[str, object]], both: Mapping[str, Sequence[str]]
 ) -> None:
     """Count talks: pairs of which at least one offered something, and those that heard each other."""
     offered = {frozenset((name, other)) for name, held in carried.items() for other in held}

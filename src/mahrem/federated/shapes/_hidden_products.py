@@ -28,7 +28,7 @@ def new_seed() -> bytes:
     return secrets.token_bytes(KEY)
 
 
-def read_seed(body: Mapping[str, Any]) -> bytes:
+def read_seed(body: Mapping[str, object]) -> bytes:
     """Read a seed that was dealt.
 
     Raises:

@@ -70,7 +70,7 @@ class KeyedParty:
             raise InvalidInput("keys: nothing is answered before the parties have agreed on keys")
         return self.client.answer(message)
 
-    def _hello(self, message: Message) -> dict[str, Any]:
+    def _hello(self, message: Message) -> dict[str, object]:
         need_cryptography("keys of parties")
         self._run, self._private, self.client, self._pairs = message.run, new_key(), None, {}
         public = public_of(self._private)
@@ -108,14 +108,14 @@ class KeyedParty:
         }
         return self._give_common() if self.name == names[0] else {}
 
-    def _give_common(self) -> dict[str, Any]:
+    def _give_common(self) -> dict[str, object]:
         """Draw the key of all; the first party does, and seals it for each other one."""
         common = secrets.token_bytes(KEY)
         seal = Seal(common, self._pairs)
         self._begin(seal)
         return {name: seal.close_bytes(common, self._run, self.name, name, 0) for name in self._pairs}
 
-    def _take_common(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    def _take_common(self, body: Mapping[str, object]) -> dict[str, object]:
         if not self._pairs or self.client is not None:
             raise InvalidInput("keys: a key of all before those of pairs, or a second one")
         first = self._parties[0]
@@ -144,7 +144,7 @@ def agree_keys(grid: MessageGrid, nodes: Parties | None = None) -> list[str]:
     """
     run, names = secrets.token_hex(8), sorted(grid.nodes() if nodes is None else nodes)
 
-    def ask(kind: str, bodies: Mapping[str, Mapping[str, Any]]) -> dict[str, Message]:
+    def ask(kind: str, bodies: Mapping[str, Mapping[str, object]]) -> dict[str, Message]:
         questions = {name: Message(kind, run, 0, body) for name, body in bodies.items()}
         answers, failures = sorted_out(grid.send(questions), questions)
         for name, why in sorted(failures.items()):

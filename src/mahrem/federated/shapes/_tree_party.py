@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -42,7 +41,7 @@ class TreeParty(AlignedParty):
         if dict(self.held.get(self.name, {})) != dict(self.columns):
             raise InvalidParameter(f"held: the columns of party={self.name!r} are others there")
         self._opening = False  # of the noise on cells, which comes before the first level
-        self._answers: dict[str, Callable[[Mapping[str, Any], int], dict[str, Any]]] = {
+        self._answers: dict[str, Callable[[Mapping[str, object], int], dict[str, object]]] = {
             "shift": self._shift,
             "product": self._product,
             "sides": self._sides,
@@ -128,12 +127,12 @@ class TreeParty(AlignedParty):
         assert self._cells is not None  # noqa: S101 - `learn` has looked
         return self._cells
 
-    def _shift(self, body: Mapping[str, Any], level: int) -> dict[str, Any]:
+    def _shift(self, body: Mapping[str, object], level: int) -> dict[str, object]:
         own = self._own()
         shifted = own.holder.shift(read_seed(body))
         return {"cells": own.bins.cells, "shifted": self._close("begin", self._label, level, shifted)}
 
-    def _product(self, body: Mapping[str, Any], level: int) -> dict[str, Any]:
+    def _product(self, body: Mapping[str, object], level: int) -> dict[str, object]:
         own = self._own()
         width = self.plan.width(level, len(self.classes))
         masked = self._words("gradients", self._label, level, body.get("masked"), (self._count, width))
@@ -144,7 +143,7 @@ class TreeParty(AlignedParty):
             answer = answer + to_fixed(drawn, np.inf).view(np.uint64).reshape(answer.shape)
         return {"sealed": self._close("product", self._label, level, answer)}
 
-    def _sides(self, body: Mapping[str, Any], level: int) -> dict[str, Any]:
+    def _sides(self, body: Mapping[str, object], level: int) -> dict[str, object]:
         """Say of the cuts that were chosen, and of no more than a level has, who is above them."""
         own = self._own()
         cuts = _read_cuts(self._opened("cuts", self._label, level, body.get("cuts")))
@@ -159,20 +158,20 @@ class TreeParty(AlignedParty):
         assert self._trees is not None  # noqa: S101 - `learn` has looked
         return self._trees
 
-    def _take(self, body: Mapping[str, Any], level: int) -> dict[str, Any]:
+    def _take(self, body: Mapping[str, object], level: int) -> dict[str, object]:
         grower = self._growing()
         for name in grower.others:
             shape = (grower.cells_of(name), self._count)
             grower.shifted[name] = self._words("begin", name, level, body.get(name), shape)
         return {}
 
-    def _gradients(self, body: Mapping[str, Any], level: int) -> dict[str, Any]:
+    def _gradients(self, body: Mapping[str, object], level: int) -> dict[str, object]:
         grower = self._growing()
         masked = grower.gradients(level % self.plan.depth).mask(read_seed(body))
         closed = {name: self._close("gradients", name, level, masked) for name in grower.others}
         return {"width": masked.shape[1], **closed}
 
-    def _sums(self, body: Mapping[str, Any], level: int) -> dict[str, Any]:
+    def _sums(self, body: Mapping[str, object], level: int) -> dict[str, object]:
         grower, products = self._growing(), {}
         for name in grower.others:
             shape = (grower.cells_of(name), grower.asked.vectors.shape[1])
@@ -188,7 +187,7 @@ class TreeParty(AlignedParty):
             name: self._close("cuts", name, level, json.dumps(cuts[name]).encode()) for name in grower.others
         }
 
-    def _place(self, body: Mapping[str, Any], level: int) -> dict[str, Any]:
+    def _place(self, body: Mapping[str, object], level: int) -> dict[str, object]:
         grower = self._growing()
         above = {
             name: _read_sides(self._opened("sides", name, level, body.get(name)), self._count)
@@ -202,7 +201,7 @@ def _read_cuts(content: bytes) -> list[tuple[int, int]]:
     return [(int(number), int(cut)) for number, cut in json.loads(content)]
 
 
-def _read_sides(content: bytes, rows: int) -> Any:
+def _read_sides(content: bytes, rows: int) -> object:
     bits = np.unpackbits(np.frombuffer(content, np.uint8))
     cuts = len(bits) // rows
     return bits[: cuts * rows].reshape(cuts, rows).astype(bool)

@@ -134,7 +134,7 @@ class ClientTurns:
             return message.reply(**self._take(message))
         raise InvalidInput(f"kind={message.kind!r} is no question that this client answers")
 
-    def _begin(self, message: Message) -> dict[str, Any]:
+    def _begin(self, message: Message) -> dict[str, object]:
         """Take over the clients' layers from whoever had the last turn."""
         if not self._round < message.round <= self.plan.rounds:
             raise InvalidInput(f"round={message.round}: late, or again; {self.plan.rounds} were agreed on")
@@ -162,7 +162,7 @@ class ClientTurns:
             stack.flat[:] = held[at : at + len(stack.flat)]
             at += len(stack.flat)
 
-    def _take(self, message: Message) -> dict[str, Any]:
+    def _take(self, message: Message) -> dict[str, object]:
         """Take the layers of the last turn and the server's: the whole network, to keep."""
         self._take_over(message)
         shapes = shapes_of(self.plan.sizes(self.rows.shape[1], len(self.schema.classes))[1])
@@ -185,7 +185,7 @@ class ClientTurns:
         self._batch = self._batches.pop(0)
         return self.bottom.forward(self.rows[self._batch])
 
-    def _end(self, message: Message) -> dict[str, Any]:
+    def _end(self, message: Message) -> dict[str, object]:
         """Hand the clients' layers on; the server carries what it cannot open."""
         if self._batches or self._batch is not None:
             raise InvalidInput("a turn that is not over")
@@ -223,7 +223,7 @@ class ServerTurns:
     turn: int = -1  # whose layers are carried
     asked: int = 0
 
-    def ask(self, node: str, kind: str, body: Mapping[str, Any], number: int | None = None) -> Message:
+    def ask(self, node: str, kind: str, body: Mapping[str, object], number: int | None = None) -> Message:
         """Ask one client.
 
         Raises:

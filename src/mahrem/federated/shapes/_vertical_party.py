@@ -200,14 +200,14 @@ class VerticalParty(AlignedParty):
             for name, slope in slopes.items()
         }
 
-    def _shift(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    def _shift(self, body: Mapping[str, object]) -> dict[str, object]:
         """Give the columns less noise, for the party with the labels."""
         self._hidden = MatrixHolder(np.rint(self._rows.T * FINE).astype(np.int64))
         shifted = self._hidden.shift(read_seed(body))
         sealed = self._seal.close(shifted, self._run, self.name, self._label, -1)
         return {"cells": len(shifted), "shifted": sealed}
 
-    def _take(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    def _take(self, body: Mapping[str, object]) -> dict[str, object]:
         """Keep what others' columns are less noise; refuses batches whose sums would tell single labels."""
         held = {
             name: self._seal.open_words(part, self._run, name, self.name, -1) for name, part in body.items()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from mahrem.errors import InvalidInput
 from mahrem.federated.shapes._hidden_products import Dealer, new_seed
@@ -108,10 +107,10 @@ class _TreeRounds:
         sides = self._ask("sides", number, {name: {"cuts": cuts.get(name)} for name in self.result.holders})
         self._label("place", number, sides)
 
-    def _ask(self, kind: str, number: int, bodies: Mapping[str, Mapping[str, object]]) -> dict[str, Any]:
+    def _ask(self, kind: str, number: int, bodies: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
         answers: dict[str, Message] = self.rounds.ask(kind, number, bodies)
         return {name: reply.body.get("sealed") for name, reply in answers.items()}
 
-    def _label(self, kind: str, number: int, body: Mapping[str, object]) -> Mapping[str, Any]:
+    def _label(self, kind: str, number: int, body: Mapping[str, object]) -> Mapping[str, object]:
         (reply,) = self.rounds.ask(kind, number, {self.result.label: body}).values()
         return reply.body

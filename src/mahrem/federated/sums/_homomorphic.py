@@ -79,7 +79,7 @@ class EncryptedClient:
             raise InvalidInput(f"kind={message.kind!r} is refused: this client sends encrypted numbers only")
         return self.otherwise(message)
 
-    def _closed(self, message: Message, tenseal: Any) -> dict[str, Any]:
+    def _closed(self, message: Message, tenseal: Any) -> dict[str, object]:
         if message.round <= self._given.get(message.run, -math.inf):  # the mean of answers has less noise
             raise InvalidInput(f"round={message.round} was answered already, or a later one; refused")
         asked = InnerQuestion.read(message)
@@ -268,7 +268,7 @@ def _reasons(why: Mapping[str, str]) -> str:
     return "; ".join(f"{node}: {reason}" for node, reason in sorted(why.items())[:3])
 
 
-def _listed(parts: Sequence[bytes], length: int) -> dict[str, Any]:
+def _listed(parts: Sequence[bytes], length: int) -> dict[str, object]:
     return {"sizes": [len(part) for part in parts], "parts": b"".join(parts), "length": length}
 
 

@@ -159,7 +159,7 @@ class _Sum:
         )
 
     def _everybody(
-        self, questions: Mapping[str, Message], fits: Callable[[str, Mapping[str, Any]], bool]
+        self, questions: Mapping[str, Message], fits: Callable[[str, Mapping[str, object]], bool]
     ) -> dict[str, Message]:
         """Ask until all have answered; a client that does not closes the sum."""
         answers: dict[str, Message] = {}
@@ -196,10 +196,10 @@ class _Sum:
                 self.failures[node] = "an answer that cannot be read"
         return kept
 
-    def _message(self, kind: str, body: Mapping[str, Any]) -> Message:
+    def _message(self, kind: str, body: Mapping[str, object]) -> Message:
         return Message(kind, self.question.run, self.question.round, {"sum": self.question.round, **body})
 
-    def _all(self, kind: str, nodes: list[str], body: Mapping[str, Any]) -> dict[str, Message]:
+    def _all(self, kind: str, nodes: list[str], body: Mapping[str, object]) -> dict[str, Message]:
         answers, failures = ask_all(self.grid, nodes, self._message(kind, body))
         self.failures.update(failures)
         return answers

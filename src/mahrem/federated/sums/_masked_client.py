@@ -77,7 +77,7 @@ class MaskedClient:
                 raise
             raise InvalidInput(f"a step that cannot be read ({type(error).__name__})") from None
 
-    def _keys(self, message: Message) -> dict[str, Any]:
+    def _keys(self, message: Message) -> dict[str, object]:
         context = sum_context(message)
         if context in self._seen:
             raise InvalidInput("this sum was begun already; a replayed question is refused")
@@ -92,7 +92,7 @@ class MaskedClient:
         signed = b"" if self.keys.sign is None else self.keys.sign(self._statement(self.name, context, key))
         return {"key": key, "signed": signed}
 
-    def _masked(self, message: Message) -> dict[str, Any]:
+    def _masked(self, message: Message) -> dict[str, object]:
         body, masker = message.body, self._masker(message)
         names = list(body["names"])
         self._members.refuse_few(names)
@@ -120,12 +120,12 @@ class MaskedClient:
             if not verify(name, statement, cut(signed, size, names.index(name))):
                 raise InvalidInput("keys of a client are not signed by it; somebody stands in between")
 
-    def _agree(self, message: Message) -> dict[str, Any]:
+    def _agree(self, message: Message) -> dict[str, object]:
         listed = frozenset(message.body["names"])
         words = self._masker(message).agree(listed, lambda: self._members.accept(message.run, listed))
         return {"words": words}
 
-    def _reveal(self, message: Message) -> dict[str, Any]:
+    def _reveal(self, message: Message) -> dict[str, object]:
         own, shared = self._masker(message).reveal(message.body["words"])
         return {"own": own, "shared": shared}
 

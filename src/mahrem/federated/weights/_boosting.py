@@ -168,7 +168,7 @@ class SharedForest:
         return {f"{prefix}-{name}": part for name, part in vars(self).items()}
 
     @classmethod
-    def of_body(cls, body: Mapping[str, Any], prefix: str) -> SharedForest:
+    def of_body(cls, body: Mapping[str, object], prefix: str) -> SharedForest:
         """Read it from a message."""
         return cls(*(np.asarray(body[f"{prefix}-{name}"]) for name in ("feature", "cut", "value")))
 

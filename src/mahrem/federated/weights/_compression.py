@@ -41,7 +41,7 @@ class Compression:
     def pack(self, update: Floats, rng: np.random.Generator) -> dict[str, Any]:
         """Give the body of a message with a ``(size,)`` update."""
         values = np.asarray(update, np.float64)
-        body: dict[str, Any] = {}
+        body: dict[str, object] = {}
         if self.share is not None:
             kept = max(1, round(self.share * len(values)))
             places = np.sort(np.argpartition(-np.abs(values), kept - 1)[:kept])
@@ -55,7 +55,7 @@ class Compression:
             values = np.floor(values / step + rng.random(len(values)))
         return {**body, "levels": np.clip(values, -levels, levels).astype(np.int64), "step": step}
 
-    def restore(self, body: Mapping[str, Any], size: int) -> Floats:
+    def restore(self, body: Mapping[str, object], size: int) -> Floats:
         """Read an update of ``size`` numbers.
 
         Raises:
@@ -84,7 +84,7 @@ class Compression:
             raise InvalidInput("an update that cannot be read") from None
         return whole
 
-    def _values(self, body: Mapping[str, Any]) -> Floats:
+    def _values(self, body: Mapping[str, object]) -> Floats:
         held = np.asarray(body["values" if self.bits is None else "levels"])
         if held.ndim != 1 or held.dtype.kind not in ("f" if self.bits is None else "iu"):
             raise InvalidInput("no numbers in the answer")

@@ -55,7 +55,7 @@ class SharedModel:
         """How many scores a row has: one for two classes, else one for each."""
         return 1 if len(self.schema.classes) == 2 else len(self.schema.classes)
 
-    def next(self, rounds: int, arrays: Mapping[str, Any]) -> SharedModel:
+    def next(self, rounds: int, arrays: Mapping[str, object]) -> SharedModel:
         """Give the model after one more round."""
         return replace(self, rounds=rounds, arrays=dict(arrays))
 
@@ -69,7 +69,7 @@ class SharedModel:
         if mine != plan.fingerprint(schema.fingerprint()):
             raise InvalidInput("the model was learnt under another plan or schema")
 
-    def scores(self, frame: Any) -> Floats:
+    def scores(self, frame: object) -> Floats:
         """Give ``(n, classes)`` probabilities for untouched rows of a frame of any library we know."""
         rows = frame if isinstance(frame, pl.DataFrame) else as_polars(frame)
         return self.scores_of_rows(self.schema.encoder(rows, ()))
@@ -104,11 +104,11 @@ class SharedModel:
         noise = self.plan.perturbation()
         return None if noise is None else (noise.epsilon(max(1, self.rounds)), noise.delta)
 
-    def predict_proba(self, rows: Any) -> Floats:
+    def predict_proba(self, rows: object) -> Floats:
         """Give ``(n, classes)`` how likely each class is, of rows of a frame or of encoded ones."""
         return self.scores_of_rows(rows) if isinstance(rows, np.ndarray) else self.scores(rows)
 
-    def predict(self, frame: Any) -> Any:
+    def predict(self, frame: object) -> Any:
         """Name the likeliest class of untouched rows of a frame."""
         return np.array(self.schema.classes)[self.scores(frame).argmax(axis=1)]
 

@@ -10,7 +10,7 @@ from mahrem.federated.weights._schema import SharedSchema
 from mahrem.release.decisions import Policy
 
 
-def silo_policy(given: Mapping[str, Any], schema: SharedSchema) -> dict[str, Any]:
+def silo_policy(given: Mapping[str, object], schema: SharedSchema) -> dict[str, Any]:
     """Give the policy that a silo anonymises under: as it was said, quasi-identifiers by default all columns.
 
     Columns that are not learnt from never come near it, so what it says of identifiers and insensitive

@@ -261,7 +261,7 @@ class Protections:
         return {name: value for name, value in asdict(self).items() if value != usual[name]}
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Protections:
+    def from_dict(cls, given: Mapping[str, object]) -> Protections:
         """Read what :meth:`as_dict` gave, or the table of a plan file.
 
         Raises:

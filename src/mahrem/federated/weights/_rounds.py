@@ -131,7 +131,7 @@ class LearningRounds:
         self.result.left_out.update(barred)
         self.nodes = tuple(node for node in self.nodes if node not in barred)
 
-    def keep(self, number: int, arrays: Mapping[str, Any], nodes: Sequence[str]) -> None:
+    def keep(self, number: int, arrays: Mapping[str, object], nodes: Sequence[str]) -> None:
         """Keep the model of a round, and tell."""
         self.result.model = self.result.model.next(number, arrays)
         self.result.nodes = tuple(sorted({*self.result.nodes, *nodes}))

@@ -99,7 +99,7 @@ class SharedSchema:
         return {"target": plain["target"], "classes": plain["classes"], "columns": columns, **trees}
 
     @classmethod
-    def from_table(cls, table: Mapping[str, Any]) -> SharedSchema:
+    def from_table(cls, table: Mapping[str, object]) -> SharedSchema:
         """Read what :meth:`as_table` gave.
 
         Raises:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ MOMENT, VARIANCE = "moment", "variance"  # what the server keeps between rounds
 
 
 def server_step(
-    how: str, rate: float, given: Floats, mean: Floats, kept: Mapping[str, Any]
+    how: str, rate: float, given: Floats, mean: Floats, kept: Mapping[str, object]
 ) -> tuple[Floats, dict[str, Floats]]:
     """Move the common weights by what clients found together.
 

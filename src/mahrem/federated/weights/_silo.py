@@ -125,7 +125,7 @@ class TrainingSilo:
             self._ready = rows, labels, report
         return self._ready
 
-    def _shown(self) -> tuple[pl.DataFrame, tuple[str, ...], dict[str, Any]]:
+    def _shown(self) -> tuple[pl.DataFrame, tuple[str, ...], dict[str, object]]:
         """Give the rows that are learnt from, which of their columns hold cells, and the privacy report."""
         if self.policy is None:
             return self.frame, (), privacy_report(None, self.frame.height)
@@ -240,7 +240,7 @@ class TrainingSilo:
         """How much this silo counts in an average: its rows, and 1 where noise hides how many there are."""
         return len(self.ready[0]) if self._payments is None else 1
 
-    def _sent(self, body: Mapping[str, Any], number: int) -> dict[str, Any]:
+    def _sent(self, body: Mapping[str, object], number: int) -> dict[str, object]:
         """Give what is sent in the clear: new weights, or a small update."""
         update = self._update(body, number)
         if self._feedback is not None:

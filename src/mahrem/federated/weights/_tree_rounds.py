@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ def tree_rounds(rounds: LearningRounds) -> Iterator[None]:
     growth = growth_of(rounds.plan, rounds.schema)
     outputs = rounds.result.model.outputs
     forest = SharedForest.of_body(rounds.result.model.arrays, "forest")
-    body: dict[str, Any] = forest.as_body("forest")  # a run that goes on tells clients of all trees once
+    body: dict[str, object] = forest.as_body("forest")  # a run that goes on tells clients of all trees once
     for number in rounds.left:
         growing = SharedForest.empty(outputs, rounds.plan.depth)
         for level in range(rounds.plan.depth):

@@ -152,7 +152,7 @@ class ExchangeLog:
         }
 
 
-def _bars(panel: str, amounts: Mapping[str, tuple[int, int]]) -> list[dict[str, Any]]:
+def _bars(panel: str, amounts: Mapping[str, tuple[int, int]]) -> list[dict[str, object]]:
     return [
         {"panel": panel, "name": name, "series": series, "value": amount / 1000}
         for name, both in amounts.items()

@@ -96,7 +96,7 @@ def digest_message(message: Message) -> bytes:
 
 def _written(message: Message) -> tuple[bytes, bool]:
     """Give a message as bytes, not compressed, and whether it holds masked numbers or weights: noise."""
-    plain: dict[str, Any] = {}
+    plain: dict[str, object] = {}
     listed: list[tuple[str, str, list[int]]] = []
     parts: list[bytes] = []
     for name, value in message.body.items():

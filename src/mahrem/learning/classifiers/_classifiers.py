@@ -110,7 +110,7 @@ def _pipeline(recipe: _Recipe, rows: int, amounts: int, seed: int, threads: int)
     return Pipeline([*steps, ("model", recipe.build(rows, seed, 1 if rows < FEW_ROWS else threads))])
 
 
-def _chosen(recipe: _Recipe, model: Any, features: Floats, target: Integers, seed: int) -> dict[str, Any]:
+def _chosen(recipe: _Recipe, model: Any, features: Floats, target: Integers, seed: int) -> dict[str, object]:
     """Try the grid by stratified folds on a part of the training rows."""
     from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 

@@ -53,7 +53,7 @@ class Score:
 
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into JSON: mean, deviation and interval of every figure."""
-        shown: dict[str, Any] = {"classifier": self.classifier, "splits": len(self.figures["accuracy"])}
+        shown: dict[str, object] = {"classifier": self.classifier, "splits": len(self.figures["accuracy"])}
         for figure in FIGURES:
             shown[figure] = self.mean(figure)
             shown[f"{figure}_std"] = self.std(figure)

@@ -28,7 +28,7 @@ class _Bins(Transformer):
     @abstractmethod
     def _cuts(self, values: Floats, target: Integers | None) -> Floats: ...
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: object, y: object = None) -> Self:
         """Learn where each column of numbers is cut."""
         if self.encode not in ("text", "ordinal"):
             raise InvalidParameter(f"encode={self.encode!r} must be text or ordinal")
@@ -42,7 +42,7 @@ class _Bins(Transformer):
             self.cuts_[name] = self._cuts(values[there], known)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: object) -> Any:
         """Give the rows with bins as text: ``< 30``, ``30 .. 45`` (30 inside, 45 not), ``>= 45``.
 
         With ``encode="ordinal"`` a bin is its number, from 0, and a missing number stays missing.
@@ -52,7 +52,7 @@ class _Bins(Transformer):
         binned = frame.with_columns(put(frame[name], cuts) for name, cuts in self.cuts_.items())
         return self._as_asked(binned, X)
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: object, y: object = None) -> Any:
         """Learn and transform the same rows."""
         return self.fit(X, y).transform(X)
 

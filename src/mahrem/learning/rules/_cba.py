@@ -226,7 +226,7 @@ class CBA(Estimator):
     cover: Cover = "m1"
     hierarchies: Mapping[str, Hierarchy] | None = field(default=None, repr=False)
 
-    def fit(self, X: Any, y: Any) -> CBA:
+    def fit(self, X: object, y: object) -> CBA:
         """Learn rules from rows and their classes."""
         settings = self._settings()
         cells = as_cells(self.learn_features(X))
@@ -240,18 +240,18 @@ class CBA(Estimator):
         self._said = found
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: object) -> Any:
         """Give the class that the first matching rule says."""
         first = self._first(X)
         return self.classes_[self._said.decide(first)]
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: object) -> Floats:
         """Give the shares of the classes among the training rows of the first matching rule."""
         first = self._first(X)
         shares: Floats = self._said.shares()[first]
         return shares
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: object, y: object) -> float:
         """Give the share of rows that are predicted right."""
         return float(np.mean(self.predict(X) == np.asarray(y)))
 
@@ -267,7 +267,7 @@ class CBA(Estimator):
             cover=self.cover,
         )
 
-    def _first(self, X: Any) -> Integers:
+    def _first(self, X: object) -> Integers:
         frame = self.refuse_other_features(X)
         return self._said.first(as_cells(frame, self._said.columns), self.hierarchies)
 

@@ -37,7 +37,7 @@ class Items:
         return list(zip(self.place.tolist(), self.cells, strict=True))
 
 
-def as_cells(table: Any, columns: Sequence[str] | None = None) -> pl.DataFrame:
+def as_cells(table: object, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Read a frame or a matrix as a frame of text, one cell for each row and column.
 
     Args:

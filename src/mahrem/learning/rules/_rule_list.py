@@ -39,7 +39,7 @@ class Rule:
 
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into JSON."""
-        plain: dict[str, Any] = {
+        plain: dict[str, object] = {
             "if": [list(pair) for pair in self.left],
             "then": self.right,
             "support": self.support,
@@ -92,7 +92,7 @@ class RuleList:
                 cuts.setdefault(name, set()).update(float(end) for end in written.groups() if end is not None)
         return {name: tuple(sorted(ends)) for name, ends in cuts.items()}
 
-    def cells(self, table: Any) -> pl.DataFrame:
+    def cells(self, table: object) -> pl.DataFrame:
         """Give rows as the cells that rules speak of: numbers in their bins, everything else as it is.
 
         Raises:
@@ -109,7 +109,7 @@ class RuleList:
             cells = cells.with_columns(binned.zip_with(binned.is_not_null(), cells[name]))
         return cells
 
-    def predict(self, table: Any) -> Any:
+    def predict(self, table: object) -> Any:
         """Name the class of rows of a frame, as they are; ``(n,)``.
 
         Example:
@@ -120,7 +120,7 @@ class RuleList:
         """
         return np.array(self.classes)[self.decide(self.first(self.cells(table)))]
 
-    def predict_proba(self, table: Any) -> Floats:
+    def predict_proba(self, table: object) -> Floats:
         """Give ``(n, classes)`` how likely each class is of rows of a frame, as they are."""
         likely: Floats = self.shares()[self.first(self.cells(table))]
         return likely

@@ -28,7 +28,7 @@ def _place(_: str, given: bool | str | Path) -> bool | Path:  # noqa: FBT001 - a
     return given if isinstance(given, bool) else Path(given)
 
 
-def _typed_condition(given: str) -> Any:
+def _typed_condition(given: str) -> object:
     """Read a value, a range LOW:HIGH, or values A,B."""
     low, mark, high = given.partition(":")
     if mark:
@@ -38,11 +38,11 @@ def _typed_condition(given: str) -> Any:
     return value(given)
 
 
-def _typed_conditions(name: str, texts: Iterable[str]) -> dict[str, Any]:
+def _typed_conditions(name: str, texts: Iterable[str]) -> dict[str, object]:
     return {column: _typed_condition(given) for column, given in pairs(name, texts).items()}
 
 
-def _typed_options(name: str, texts: Iterable[str] | Mapping[str, Any]) -> dict[str, Any]:
+def _typed_options(name: str, texts: Iterable[str] | Mapping[str, object]) -> dict[str, object]:
     """Read NAME=VALUE or NAME=A,B; what was read already stays."""
     given = texts if isinstance(texts, Mapping) else pairs(name, texts)
     return {
@@ -55,7 +55,7 @@ def _typed_options(name: str, texts: Iterable[str] | Mapping[str, Any]) -> dict[
     }
 
 
-def _columns(name: str, value: Any) -> tuple[str, ...]:
+def _columns(name: str, value: object) -> tuple[str, ...]:
     return check.column_names(**{name: value})
 
 
@@ -67,10 +67,10 @@ def _days(name: str, value: Mapping[Any, tuple[str, str]]) -> dict[str, tuple[st
     return {column: (first, last) for column, (first, last) in _by_column(name, value).items()}
 
 
-def _typed_by_column(read: Callable[[str, str], Any], form: str) -> Any:
+def _typed_by_column(read: Callable[[str, str], Any], form: str) -> object:
     """Read texts ``COL=…``, each with what stands after the mark."""
 
-    def typed(name: str, texts: Iterable[str]) -> dict[str, Any]:
+    def typed(name: str, texts: Iterable[str]) -> dict[str, object]:
         return {column: read(column, given) for column, given in pairs(name, texts, form).items()}
 
     return typed

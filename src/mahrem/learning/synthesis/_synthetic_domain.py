@@ -127,7 +127,7 @@ class DomainColumn:
             found = found.cast(self.dtype)
         return found.to_frame().select(pl.when(pl.Series(~gone)).then(pl.col(self.name))).to_series()
 
-    def admitted(self, given: Any) -> tuple[Floats, tuple[float, float] | None]:
+    def admitted(self, given: object) -> tuple[Floats, tuple[float, float] | None]:
         """Read a condition: a value, a list of values, or for numbers a pair ``(low, high)``, both inside.
 
         Gives the share of each cell that meets it, and the range it narrows numbers to.
@@ -162,7 +162,7 @@ class DomainColumn:
         overlap[: self.values] = part
         return overlap, (low, high)
 
-    def _number(self, given: Any) -> float:
+    def _number(self, given: object) -> float:
         if self.kind == "date":
             return day_number(self.name, str(given))
         return check.finite(given=given)

@@ -153,13 +153,13 @@ class NetworkImagesFit:
         """Epsilon and delta that were paid."""
         return self.plan.epsilon, self.plan.delta
 
-    def sample(self, count: int, *, seed: int | None = None, label: Any = None) -> tuple[Floats, Any]:
+    def sample(self, count: int, *, seed: int | None = None, label: object = None) -> tuple[Floats, Any]:
         """Draw images and their labels; classes take turns, unless one is named."""
         parts = list(self.batches(count, seed=seed, label=label))
         return np.concatenate([one for one, _ in parts]), np.concatenate([one for _, one in parts])
 
     def batches(
-        self, count: int, *, seed: int | None = None, label: Any = None
+        self, count: int, *, seed: int | None = None, label: object = None
     ) -> Iterator[tuple[Floats, Any]]:
         """Draw images part by part, so that memory does not grow with them."""
         check.at_least(1, count=check.whole(count=count))

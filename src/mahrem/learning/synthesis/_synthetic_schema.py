@@ -97,7 +97,7 @@ class SyntheticSchema(SchemaSettings):
             raise InvalidParameter("constraints leave no column that is neither a total nor a key")
         return domain
 
-    def refuse_given(self, domain: DeclaredDomain, given: Mapping[str, Any]) -> None:
+    def refuse_given(self, domain: DeclaredDomain, given: Mapping[str, object]) -> None:
         """Refuse conditions that no row of the declared domain could meet and keep every rule.
 
         Args:

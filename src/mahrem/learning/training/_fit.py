@@ -56,7 +56,7 @@ class FitResult:
     scores: Floats | None = field(repr=False)
 
 
-def planned_event(task: TrainingTask, estimator: Any) -> Event:
+def planned_event(task: TrainingTask, estimator: object) -> Event:
     """Give what training will reveal, before anything is read."""
     if isinstance(estimator, PrivateNetwork | BoostedTrees | PrivateSearch):
         return estimator.plan(task.ledger).event
@@ -72,7 +72,7 @@ def _train(estimator: Any, rows: TrainingRows, ledger: Ledger, stream: SecretStr
     return estimator.fit(rows.numbers, rows.labels, ledger=ledger)
 
 
-def fit_model(task: TrainingTask, estimator: Any, inputs: PublicInputs, rows: TrainingRows) -> FitResult:
+def fit_model(task: TrainingTask, estimator: object, inputs: PublicInputs, rows: TrainingRows) -> FitResult:
     """Train an estimator in place, or search; the ledger pays for training and measuring."""
     path = task.settings.checkpoint
     stream = new_stream() if path is None else checkpoint_stream(path) or new_stream()

@@ -19,7 +19,7 @@ def _column(name: str, value: object) -> str:
     return check.column_name(**{name: value})
 
 
-def _columns(name: str, value: Any) -> tuple[str, ...]:
+def _columns(name: str, value: object) -> tuple[str, ...]:
     return check.column_names(**{name: value})
 
 

@@ -38,7 +38,7 @@ _BOOSTED: Mapping[str, Any] = {kind.__name__: kind for kind in (PrivateBoosting,
 
 def model_settings(model: Any) -> dict[str, Any]:
     """Write down what is needed to make a fitted model again; public facts only."""
-    shared: dict[str, Any] = {
+    shared: dict[str, object] = {
         "kind": type(model).__name__,
         "classes": list(getattr(model, "classes_", ()) or ()),
     }
@@ -67,7 +67,7 @@ def can_rebuild(stored: Stored) -> bool:
     return kind in _LINEAR or kind in _BOOSTED or (kind in _NETWORKS and stored.get("model") in NETWORKS)
 
 
-def rebuild_model(stored: Stored, weights: Mapping[str, Any]) -> Any:
+def rebuild_model(stored: Stored, weights: Mapping[str, object]) -> Any:
     """Make a model again from what was written down."""
     makers = (_LINEAR, _linear), (_BOOSTED, _boosted), (_NETWORKS, _network)
     model = next(make for kinds, make in makers if stored["kind"] in kinds)(stored, weights)
@@ -79,7 +79,7 @@ def rebuild_model(stored: Stored, weights: Mapping[str, Any]) -> Any:
     return model
 
 
-def _network(stored: Stored, weights: Mapping[str, Any]) -> Any:
+def _network(stored: Stored, weights: Mapping[str, object]) -> Any:
     import torch
 
     kind, network, shape = stored["kind"], stored["model"], tuple(stored["shape"])
@@ -91,7 +91,7 @@ def _network(stored: Stored, weights: Mapping[str, Any]) -> Any:
     return model
 
 
-def _boosted(stored: Stored, weights: Mapping[str, Any]) -> Any:
+def _boosted(stored: Stored, weights: Mapping[str, object]) -> Any:
     epsilon, delta = stored["cost"]
     trees = RandomTrees.from_arrays(weights)
     model = _BOOSTED[stored["kind"]](epsilon=epsilon, delta=delta, widths=trees.widths)
@@ -99,7 +99,7 @@ def _boosted(stored: Stored, weights: Mapping[str, Any]) -> Any:
     return model
 
 
-def _linear(stored: Stored, weights: Mapping[str, Any]) -> Any:
+def _linear(stored: Stored, weights: Mapping[str, object]) -> Any:
     bounds = stored["bounds"]
     own = {"classes": tuple(stored["classes"])} if bounds is None else {"bounds": tuple(bounds)}
     epsilon, delta = stored["cost"]

@@ -69,8 +69,8 @@ def rehearse(make: Callable[[], Any], rows: Any, classes: Sequence[Any]) -> None
 
 def train_parts(
     make: Callable[[], Any],
-    X: Any,
-    y: Any,
+    X: object,
+    y: object,
     *,
     parts: int,
     classes: Sequence[Any],
@@ -127,7 +127,7 @@ def _trained(make: Callable[[], Any], rows: Any, labels: Any, otherwise: Any) ->
 class _Always:
     """A model that always says the same."""
 
-    def __init__(self, label: Any) -> None:
+    def __init__(self, label: object) -> None:
         self.label, self.classes_ = label, np.array([label])
 
     def predict(self, X: Any, /) -> Any:
@@ -171,7 +171,7 @@ def shares_of(teacher: Any, rows: Any, classes: Sequence[Any]) -> Floats:
     return np.asarray(found / np.maximum(found.sum(axis=1, keepdims=True), 1.0))
 
 
-def _answer(teacher: Any, verb: str, rows: Any) -> Any | None:
+def _answer(teacher: object, verb: str, rows: object) -> Any | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

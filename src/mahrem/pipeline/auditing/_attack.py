@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import polars as pl
@@ -61,7 +61,7 @@ def attack(
     *,
     original: object | None = None,
     second: object | None = None,
-    policy: str | Path | Mapping[str, Any] | Policy | None = None,
+    policy: str | Path | Mapping[str, object] | Policy | None = None,
     trials: int = 1000,
     progress: Progress | None = None,
     **settings: Unpack[ReleaseKeywords],
@@ -137,7 +137,7 @@ def attack(
 
 
 def _open(
-    release: object, policy: str | Path | Mapping[str, Any] | Policy | None, settings: Mapping[str, Any]
+    release: object, policy: str | Path | Mapping[str, object] | Policy | None, settings: Mapping[str, object]
 ) -> _Opened:
     folder = named_folder(release)
     given, roles, hierarchies = release, policy_from(policy, settings), dict[str, Hierarchy]()
@@ -200,11 +200,11 @@ def _whose(frame: pl.DataFrame, roles: Policy, folder: Path | None) -> Integers 
     return (frame[named].cast(pl.String).rank("dense").cast(pl.Int64).fill_null(0)).to_numpy()
 
 
-def _given(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _given(settings: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in settings.items() if value is not None}
 
 
-def _own_roles(folder: Path, claims: OwnClaims) -> dict[str, Any]:
+def _own_roles(folder: Path, claims: OwnClaims) -> dict[str, object]:
     """Give the roles and promises a release of ours was made with, under its published names."""
     own = claims.settings
     if own["quasi"] != read_policy(folder / "policy.toml")["quasi"]:
@@ -235,14 +235,14 @@ def _diversity(policy: Policy) -> int:
     return max([2, *(int(least) for least in promised if isinstance(least, int | float))])
 
 
-def _open_second(first: _Opened, second: object, settings: Mapping[str, Any]) -> _Opened:
+def _open_second(first: _Opened, second: object, settings: Mapping[str, object]) -> _Opened:
     """Read a second release; a folder brings its own roles, a file has those of the first."""
     folder = isinstance(second, str | Path) and Path(second).is_dir()
     roles = {} if folder else {"quasi": first.published.quasi, "sensitive": first.published.sensitive}
     return _open(second, None, {**_reading(settings), **roles})
 
 
-def _reading(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _reading(settings: Mapping[str, object]) -> dict[str, object]:
     kept = (
         *("hierarchy", "null", "delimiter", "encoding", "decimal", "table", "query"),
         *("thousands", "date_format", "header", "names", "skip_rows", "skip_last"),
@@ -250,7 +250,7 @@ def _reading(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {key: settings[key] for key in kept if settings.get(key) is not None}
 
 
-def _about(opened: _Opened) -> dict[str, Any]:
+def _about(opened: _Opened) -> dict[str, object]:
     published = opened.published
     return {
         "rows": len(published.labels),

@@ -70,7 +70,7 @@ class AttackedModel:
 
             return copy
         network: Any = "logistic"
-        options: Mapping[str, Any] = {}
+        options: Mapping[str, object] = {}
         if isinstance(model, PrivateClassifier):
             network, options = _of_flat_rows(model), dict(model.options)
 

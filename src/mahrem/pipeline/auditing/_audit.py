@@ -172,7 +172,7 @@ def audit(
     return Audit(report=report)
 
 
-def _on_spark(asked: _Asked, threshold: float, progress: Progress | None) -> dict[str, Any]:
+def _on_spark(asked: _Asked, threshold: float, progress: Progress | None) -> dict[str, object]:
     from mahrem.spark import audit_on_spark
 
     policy = asked.policy
@@ -210,7 +210,7 @@ class _Asked:
 
 
 def _asked(
-    source: object, policy: GivenPolicy, settings: Mapping[str, Any], public_key: str | Path | None
+    source: object, policy: GivenPolicy, settings: Mapping[str, object], public_key: str | Path | None
 ) -> _Asked:
     folder = named_folder(source)
     if folder is None:
@@ -298,7 +298,7 @@ def _sensitive(policy: Policy, table: pl.LazyFrame, passes: int) -> dict[str, Co
 
 def _report(
     verdict: Verdict, policy: Policy, label: str, tallies: Mapping[str, pl.DataFrame]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     utility, columns = published_loss(
         tallies,
         sizes=verdict.sizes,

@@ -22,21 +22,21 @@ from mahrem.types import Integers, Mask
 _FITTING = 0.5  # share of the looked-at classes that must fit the original
 
 
-def people_of(given: object, published: Published, policy: Policy, what: str) -> People:
+def people_of(given: object, published: Published, policy: Policy, parameter: str) -> People:
     """Read people with the columns of a release."""
     opened = open_source(given, reading_of(policy))
     lacking = [name for name in published.quasi if name not in opened.columns]
     if lacking:
-        raise InvalidInput(f"{what} does not match the release: it has no column={lacking[0]!r}")
+        raise InvalidInput(f"{parameter} does not match the release: it has no column={lacking[0]!r}")
     shown = (*published.quasi, *published.sensitive, *published.plain)
     names = [name for name in shown if name in opened.columns]
     gone = frozenset(coarsened_by_row(policy)) - {*opened.columns}
     # Who knows a value knows the cell it is published in.
     opened, policy = rewritten(opened, without_columns(policy, gone))
-    _refuse_durations(opened, names, what)
+    _refuse_durations(opened, names, parameter)
     frame = _between_ends(plain_text(opened, names, policy), published, policy)
     there = np.arange(frame.height)
-    if what == "original":  # whoever shows nothing cannot be looked for
+    if parameter == "original":  # whoever shows nothing cannot be looked for
         asked = [name for name in names if name not in published.plain]
         outcome = apply_missing(frame.select(asked), policy.missing)
         there = np.flatnonzero(outcome.keep & ~outcome.suppress)
@@ -90,12 +90,12 @@ def _by_appearance(owners: Integers) -> Integers:
     return np.argsort(np.argsort(first))[where]
 
 
-def _refuse_durations(opened: Source, names: Sequence[str], what: str) -> None:
+def _refuse_durations(opened: Source, names: Sequence[str], parameter: str) -> None:
     kinds = opened.scan(names).collect_schema()
     held = next((name for name in names if isinstance(kinds[name], pl.Duration)), None)
     if held is not None:
         raise InvalidInput(
-            f"{what}: column={held!r} holds durations, which are not compared with published cells; "
+            f"{parameter}: column={held!r} holds durations, which are not compared with published cells; "
             "write them as numbers, days or seconds, in both tables"
         )
 

@@ -81,7 +81,7 @@ def compare(
     kept = Kept.opened(folder, prepared, policy, () if learnt is None else learnt.depends_on)
     run = _CaseRunner(prepared, policy, learnt)
     original = _original(learnt, kept, step)
-    rows: list[Mapping[str, Any]] = []
+    rows: list[Mapping[str, object]] = []
     try:
         for number, case in enumerate(cases, 1):
             row = kept.get(case.named())
@@ -110,7 +110,7 @@ def compare(
     return comparison
 
 
-def _original(learnt: LearningMeasure | None, kept: Kept, step: Progress) -> Mapping[str, Any] | None:
+def _original(learnt: LearningMeasure | None, kept: Kept, step: Progress) -> Mapping[str, object] | None:
     """Give the figures of the table itself, kept like every run."""
     if learnt is None:
         return None
@@ -162,7 +162,7 @@ class _CaseRunner:
         figures = {**utility, **risk, "seconds": round(seconds, 4), **learnt, "note": note}
         return {**case.named(), "holds": verdict.holds, **figures}
 
-    def _learn(self, candidate: Draft, policy: Policy) -> tuple[dict[str, Any], str]:
+    def _learn(self, candidate: Draft, policy: Policy) -> tuple[dict[str, object], str]:
         if self.learnt is None:
             return {}, ""
         try:

@@ -72,7 +72,7 @@ class Kept:
         except OSError as error:
             raise OutputFailed(f"output={self.path.name!r} could not be written: {error.strerror}") from error
 
-    def _key(self, case: Mapping[str, Any]) -> str:
+    def _key(self, case: Mapping[str, object]) -> str:
         named = json.dumps([self.table, *(case[name] for name in ("method", "strategy", "k", "seed"))])
         return hashlib.sha256(named.encode()).hexdigest()[:24]
 
@@ -96,7 +96,7 @@ def _fingerprint(prepared: Prepared, policy: Policy, beside: Sequence[Any]) -> s
     return hashlib.sha256(json.dumps(known, default=str, sort_keys=True).encode()).hexdigest()
 
 
-def _read(line: str) -> tuple[str, dict[str, Any]] | None:
+def _read(line: str) -> tuple[str, dict[str, object]] | None:
     """Read one kept row; a line that was cut off in the middle counts as not done."""
     try:
         entry = json.loads(line)
@@ -127,7 +127,7 @@ def _with_original(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows if not first or not rows else [dict.fromkeys(rows[0]) | dict(first), *rows]
 
 
-def _csv(rows: list[dict[str, Any]]) -> str:
+def _csv(rows: list[dict[str, object]]) -> str:
     text = io.StringIO()
     if rows:
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")

@@ -37,7 +37,7 @@ class Case:
         return {"method": self.method, "strategy": self.strategy, "k": self.k, "seed": self.seed}
 
 
-def _methods(name: str, value: Any) -> tuple[str, ...]:
+def _methods(name: str, value: object) -> tuple[str, ...]:
     listed: tuple[str, ...] = texts(name, value)
     if not listed:
         raise InvalidParameter(f"{name}=[] must name at least one method")
@@ -80,7 +80,7 @@ class Sweep:
             raise InvalidParameter(f"classifiers need a target to predict: {spelled('target', 'COLUMN')}")
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> tuple[Sweep, dict[str, Any]]:
+    def of(cls, settings: Mapping[str, object]) -> tuple[Sweep, dict[str, Any]]:
         """Take what is a sweep's out of settings; gives the rest too. One ``method`` is a sweep of one."""
         if settings.get("methods") is None and settings.get("method"):
             settings = {**settings, "methods": [settings["method"]]}
@@ -112,7 +112,7 @@ class Sweep:
             yield from (Case(method, cut, k, seed) for cut in cuts for k in ks for seed in draws)
 
 
-def own_options(options: Mapping[str, Any], method: str) -> dict[str, Any]:
+def own_options(options: Mapping[str, object], method: str) -> dict[str, Any]:
     """Give the options that a method knows."""
     known = inspect.signature(METHODS[method].load()).parameters
     return {key: value for key, value in options.items() if key in known}

@@ -161,7 +161,7 @@ class Explorer:
         people = None if policy.subject is None else frame[policy.subject]
         floor, known = floor_of(policy), [name for name in policy.quasi if name in frame.columns]
         every = _alone(frame, known, people)
-        found: dict[str, dict[str, Any]] = {}
+        found: dict[str, dict[str, object]] = {}
         for name in (*known, *(name for name in others if name in frame.columns and name not in known)):
             beside = [one for one in known if one != name]
             with_it = every if name in known else _alone(frame, [*known, name], people)
@@ -172,7 +172,7 @@ class Explorer:
             }
         return found
 
-    def _policy(self, settings: Mapping[str, Any]) -> Policy:
+    def _policy(self, settings: Mapping[str, object]) -> Policy:
         policy = policy_from(None, {**self._reading, **settings})
         if policy.engine == "spark":
             raise InvalidParameter("an explorer tries on this machine; leave engine='spark' out")

@@ -151,7 +151,7 @@ def _reading(policy: Policy) -> Reading:
     return replace(reading_of(policy), spelling=None)
 
 
-def _build(values: pl.Series, ways: Mapping[str, Any], policy: Policy) -> Hierarchy:
+def _build(values: pl.Series, ways: Mapping[str, object], policy: Policy) -> Hierarchy:
     name, decimal = values.name, policy.decimal
     order = policy.order.get(name)
     builders: dict[str, Callable[[Any], Hierarchy]] = {

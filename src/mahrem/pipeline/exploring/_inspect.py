@@ -175,7 +175,7 @@ def inspect(
     )
 
 
-def _said_of_reading(policy: Policy) -> dict[str, Any]:
+def _said_of_reading(policy: Policy) -> dict[str, object]:
     """Give what was said about how to read the table: whoever releases it must read it the same way."""
     known = {name: one for name, one in release_settings().items() if one.group in {"reading", "database"}}
     values = {name: getattr(policy, name) for name in known}

@@ -58,7 +58,7 @@ def portray(
     return {name: of_crowd(one) for name, one in drawn.items() if one}
 
 
-def _portrait(series: pl.Series, floor: int, decimal: str | None) -> dict[str, Any]:
+def _portrait(series: pl.Series, floor: int, decimal: str | None) -> dict[str, object]:
     if series.dtype.is_nested() or series.dtype == pl.Object:
         return {}
     kind, typed = read_kind(series, decimal="," if decimal == "," else ".")
@@ -70,7 +70,7 @@ def _portrait(series: pl.Series, floor: int, decimal: str | None) -> dict[str, A
     return _words(series.drop_nulls().cast(pl.String), floor)
 
 
-def _ranges(known: pl.Series, kind: Kind, floor: int) -> dict[str, Any]:
+def _ranges(known: pl.Series, kind: Kind, floor: int) -> dict[str, object]:
     days = known.dtype.is_temporal()
     unit = "D" if known.dtype == pl.Date else "us"
     plain = known.cast(pl.Date if unit == "D" else pl.Datetime("us")).to_physical() if days else known
@@ -89,7 +89,7 @@ def _ranges(known: pl.Series, kind: Kind, floor: int) -> dict[str, Any]:
     return {"kind": "range", "labels": labels, "shares": _shares(shared_out(counts, floor), len(values))}
 
 
-def _words(texts: pl.Series, floor: int) -> dict[str, Any]:
+def _words(texts: pl.Series, floor: int) -> dict[str, object]:
     counted = (
         texts.alias("value").value_counts(name="people").sort("people", "value", descending=[True, False])
     )

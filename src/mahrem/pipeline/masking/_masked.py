@@ -50,7 +50,7 @@ class MaskedRelease:
     folder: Path | None = None
 
 
-def open_masked(source: object, settings: Mapping[str, Any], *, to_publish: bool = True) -> MaskedSource:
+def open_masked(source: object, settings: Mapping[str, object], *, to_publish: bool = True) -> MaskedSource:
     """Read a table and the roles of its columns; what is to be published passes the gate."""
     check.unknown_keys(settings, tuple(masking_settings()), where="setting")
     policy = Policy.of(settings)
@@ -65,7 +65,7 @@ def open_masked(source: object, settings: Mapping[str, Any], *, to_publish: bool
 
 def publish_masked(
     table: pl.DataFrame,
-    report: Mapping[str, Any],
+    report: Mapping[str, object],
     opened: MaskedSource,
     *,
     output: str | Path | None,
@@ -105,7 +105,7 @@ def publish_masked(
     return MaskedRelease(table=table, report=told, folder=folder)
 
 
-def _roles(table: pl.DataFrame, opened: MaskedSource) -> dict[str, Any]:
+def _roles(table: pl.DataFrame, opened: MaskedSource) -> dict[str, object]:
     """Say what the published columns are."""
     policy = opened.policy
     roles = dict.fromkeys(policy.quasi, "quasi") | dict.fromkeys(policy.sensitive, "sensitive")

@@ -115,14 +115,16 @@ def _steps(settings: PerturbationSettings) -> list[PerturbationStep]:
     return [PerturbationStep.of(columns, said) for columns, said in settings.steps]
 
 
-def _measures(opened: MaskedSource, table: pl.DataFrame, made: Sequence[PerturbationStep]) -> dict[str, Any]:
+def _measures(
+    opened: MaskedSource, table: pl.DataFrame, made: Sequence[PerturbationStep]
+) -> dict[str, object]:
     """Measure what moved, over all rows and to two digits; of few rows nothing is said."""
     if table.height < CROWD:
         return {"too_few_rows": True}
     numeric = [
         name for step in made if PERTURBATIONS[step.method].takes == "numbers" for name in step.columns
     ]
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     if numeric:
         names = list(dict.fromkeys(numeric))
         old, new = numbers_of(opened.table, names), numbers_of(table, names)
@@ -151,7 +153,7 @@ def _of_numbers(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> dict[st
     }
 
 
-def _rounded(value: Any) -> Any:
+def _rounded(value: object) -> object:
     if isinstance(value, dict):
         return {key: _rounded(entry) for key, entry in value.items()}
     return float(f"{value:.2g}")

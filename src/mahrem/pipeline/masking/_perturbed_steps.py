@@ -23,11 +23,11 @@ class PerturbationStep:
 
     columns: tuple[str, ...]
     method: str
-    how: Any = field(repr=False)  # the perturbation with its settings
+    perturbation: Any = field(repr=False)  # with its settings
     options: Mapping[str, Any]
 
     @classmethod
-    def of(cls, columns: str, said: str | Mapping[str, Any]) -> PerturbationStep:
+    def of(cls, columns: str, step: str | Mapping[str, object]) -> PerturbationStep:
         """Read ``"noise:share=0.2,kind=correlated"``, or the same as a mapping with its method.
 
         Example:
@@ -37,20 +37,20 @@ class PerturbationStep:
         names = tuple(name.strip() for name in columns.split(",") if name.strip())
         if not names:
             raise InvalidParameter("steps: name the columns, such as {'income': 'noise'}")
-        if isinstance(said, str):
-            method, _, rest = said.partition(":")
+        if isinstance(step, str):
+            method, _, rest = step.partition(":")
             pairs = [part.split("=", 1) for part in rest.split(",") if part]
             if any(len(pair) != 2 for pair in pairs):
                 raise InvalidParameter(f"steps.{columns}: options are NAME=VALUE, such as 'noise:share=0.2'")
-            given: dict[str, Any] = {pair[0].strip(): _value(pair[1].strip()) for pair in pairs}
+            given: dict[str, object] = {pair[0].strip(): _value(pair[1].strip()) for pair in pairs}
         else:
-            given = dict(said)
+            given = dict(step)
             method = str(given.pop("method", ""))
         entry = PERTURBATIONS[check.one_of(PERTURBATIONS, method=method.strip())]
         factory = entry.load()
         check.unknown_keys(given, tuple(inspect.signature(factory).parameters), where=f"option of {method}")
         try:
-            how = factory(**given)
+            perturbation = factory(**given)
         except TypeError:
             needed = [
                 name
@@ -62,7 +62,7 @@ class PerturbationStep:
             ) from None
         if entry.takes == "words" and len(names) > 1:
             raise InvalidParameter(f"steps.{columns}: {method} changes one column at a time")
-        return cls(columns=names, method=entry.name, how=how, options=given)
+        return cls(columns=names, method=entry.name, perturbation=perturbation, options=given)
 
     def __call__(self, table: pl.DataFrame, rng: np.random.Generator) -> tuple[pl.DataFrame, dict[str, Any]]:
         """Change a table; also gives what must be published with it."""
@@ -77,13 +77,13 @@ class PerturbationStep:
     def _numbers(self, table: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
         before = numbers_of(table, self.columns)
         filled = _filled(before)
-        if isinstance(self.how, Shuffle):
+        if isinstance(self.perturbation, Shuffle):
             others = [
                 name for name in table.columns if name not in self.columns and table[name].dtype.is_numeric()
             ]
-            changed = self.how(filled, rng, _filled(numbers_of(table, others)) if others else None)
+            changed = self.perturbation(filled, rng, _filled(numbers_of(table, others)) if others else None)
         else:
-            changed = self.how(filled, rng)
+            changed = self.perturbation(filled, rng)
         changed = np.where(np.isnan(before), np.nan, changed)
         shown = []
         for place, name in enumerate(self.columns):
@@ -93,30 +93,30 @@ class PerturbationStep:
             shown.append(series.round(0).cast(pl.Int64) if whole else series)
         return table.with_columns(shown)
 
-    def _words(self, table: pl.DataFrame, rng: np.random.Generator) -> tuple[pl.DataFrame, dict[str, Any]]:
+    def _words(self, table: pl.DataFrame, rng: np.random.Generator) -> tuple[pl.DataFrame, dict[str, object]]:
         (name,) = self.columns
         text = as_text(table[name])
         words = text.drop_nulls().unique().sort()
         codes = _codes(text)
-        matrix = self.how.chances(np.bincount(codes[codes >= 0], minlength=len(words)))
-        changed = self.how(codes, matrix, rng)
+        matrix = self.perturbation.chances(np.bincount(codes[codes >= 0], minlength=len(words)))
+        changed = self.perturbation(codes, matrix, rng)
         shown = words.gather(pl.Series(changed).replace(-1, None)).alias(name)
         return table.with_columns(shown), {"words": words.to_list(), "matrix": matrix.tolist()}
 
     def _households(self, table: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
-        how: HouseholdSwap = self.how
-        similar = [name.strip() for name in how.similar.split("+") if name.strip()]
-        check.columns_exist([how.household, *similar], table.columns)
-        houses = _codes(as_text(table[how.household]))
+        swap: HouseholdSwap = self.perturbation
+        similar = [name.strip() for name in swap.similar.split("+") if name.strip()]
+        check.columns_exist([swap.household, *similar], table.columns)
+        houses = _codes(as_text(table[swap.household]))
         if (houses < 0).any():
-            raise InvalidParameter(f"household={how.household!r} must name a household in every row")
+            raise InvalidParameter(f"household={swap.household!r} must name a household in every row")
         places = _joint(table, self.columns)
         _refuse_torn(places, houses, self.columns)
-        rows = how(places, houses, _kinds(table, similar, houses), rng)
+        rows = swap(places, houses, _kinds(table, similar, houses), rng)
         return table.with_columns(table[name].gather(rows).alias(name) for name in self.columns)
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     if text in {"true", "false"}:
         return text == "true"
     try:

@@ -68,7 +68,7 @@ class SurveyRisk:
     def as_dict(self) -> dict[str, Any]:
         """Give the figures of the whole table."""
         own = self.individual
-        told: dict[str, Any] = {
+        told: dict[str, object] = {
             "columns": list(self.columns),
             "records": len(own.risk),
             "violates": {f"{k}-anonymity": own.below(k) for k in (2, 3, 5)},

@@ -44,7 +44,7 @@ def _split(typed: str) -> tuple[str, int]:
     return names, int(count)
 
 
-def _steps(name: str, value: object) -> tuple[tuple[str, str | Mapping[str, Any]], ...]:
+def _steps(name: str, value: object) -> tuple[tuple[str, str | Mapping[str, object]], ...]:
     """Read columns and what is done to them, in their order."""
     if isinstance(value, Mapping):
         pairs = tuple((str(columns), said) for columns, said in value.items())

@@ -128,7 +128,7 @@ def _least(shown: pl.DataFrame, asked: Sequence[KeySet], quasi: Sequence[str]) -
 
 def _report(
     opened: MaskedSource, table: pl.DataFrame, asked: Sequence[KeySet], reading: str
-) -> dict[str, Any]:
+) -> dict[str, object]:
     quasi = opened.policy.quasi
     cells = {name: int((table[name] == SUPPRESSED).sum()) for name in quasi}
     return {

@@ -139,7 +139,7 @@ def published_table(path: Path) -> pl.DataFrame:
     return restore_formulas(table) if FORMATS[path.suffix[1:]].spreadsheets else table
 
 
-def _keep_record(source: object, output: Path, report: Mapping[str, Any], seconds: float) -> None:
+def _keep_record(source: object, output: Path, report: Mapping[str, object], seconds: float) -> None:
     file = Path(source) if isinstance(source, str | Path) else None
     about = {"input": None if file is None else file.name, "synthesis": report["settings"]}
     record_run(output, source, {**about, "rows": report["rows"], "seconds": round(seconds, 3)})

@@ -114,7 +114,7 @@ def recoded(
     return replace(_draft(recipe, placed, judged=judged), trees=declared)
 
 
-def recipe_policy(recipe: Recipe, settings: Mapping[str, Any]) -> Policy:
+def recipe_policy(recipe: Recipe, settings: Mapping[str, object]) -> Policy:
     """Give the policy that a recipe was made by, with how a batch is read."""
     own = {key: value for key, value in recipe.policy.items() if key != "suppression_limit"}
     own["kind"] = {name: str(kind) for name, kind in recipe.kinds.items()}

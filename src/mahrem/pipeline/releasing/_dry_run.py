@@ -144,7 +144,7 @@ def _try(table: pl.DataFrame, policy: Policy, *, report: bool) -> _Sample | None
 
 def _report(
     samples: Sequence[_Sample], rows: int, table: pl.DataFrame, policy: Policy, reading: float
-) -> dict[str, Any]:
+) -> dict[str, object]:
     last = samples[-1]
     whole = last.rows == rows
     growth = rows / last.rows

@@ -165,7 +165,7 @@ def publish(draft: Draft, source: object, destination: Destination) -> LocalRele
     )
 
 
-def _write_folder(draft: Draft, destination: Destination, output: Path) -> tuple[Report, dict[str, Any]]:
+def _write_folder(draft: Draft, destination: Destination, output: Path) -> tuple[Report, dict[str, object]]:
     """Write a release folder and verify it before it gets its name; gives what a record says of it, too."""
     step, database = destination.step, destination.database
     hashed: dict[str, str] = {}

@@ -133,7 +133,7 @@ def hidden_count(rows: int, policy: Policy, *, possible: bool) -> Count | None:
 
 
 def report_column(
-    column: Column | None, figures: Mapping[str, Any] | None, recoding: object, *, named: bool
+    column: Column | None, figures: Mapping[str, object] | None, recoding: object, *, named: bool
 ) -> ReportColumn:
     """Say what a column is and what became of it; one without a kind is taken out or left as it is."""
     if column is None:

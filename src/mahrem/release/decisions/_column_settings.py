@@ -134,7 +134,7 @@ def _check_lines(policy: Policy, name: str) -> None:
             raise InvalidParameter(f"at_most.{name}={most:g} must be a multiple of {setting}.{name}={step:g}")
 
 
-def _parts(most: Any, step: Any) -> bool:
+def _parts(most: object, step: object) -> bool:
     return bool(Decimal(str(most)) % Decimal(str(step)))
 
 

@@ -234,7 +234,7 @@ class ReadingSettings(TypedDict, total=False):
     skip_rows: int | None
 
 
-def reading_from(settings: Mapping[str, Any]) -> Reading:
+def reading_from(settings: Mapping[str, object]) -> Reading:
     """Read what was said by the keys of :class:`ReadingSettings`; others are refused."""
     check.unknown_keys(settings, tuple(ReadingSettings.__annotations__), where="setting")
     given = {name: value for name, value in settings.items() if value is not None}

@@ -43,6 +43,8 @@ _method = partial(setting, group="method", on_spark=True)
 _cells = partial(setting, group="cells", on_spark=True)
 _coarser = partial(_cells, dict, read=readers.grid_steps, metavar="COL=STEP", on_spark=False)
 _output = partial(setting, group="output", on_spark=True)
+# A file or a table that stays with whoever decides: never shown, never asked for on the page.
+_secret = partial(setting, private=True, secret=True, on_page=False)
 _said = partial(_output, read=text, metavar="TEXT")  # the report says it as it was said
 _names = partial(_role, (), read=columns, metavar="A,B")
 _numbers_by_column = by_column(number, types=typed.numbers)
@@ -91,36 +93,22 @@ class Policy:
     )
     smoothing: float | None = _method(read=number, metavar="X", on_spark=False, example=1.0)
     minimum_count: int | None = _method(read=whole, metavar="N", on_spark=False, example=5)
-    learn_from: Any = _method(
-        read=readers.other_table,
-        metavar="FILE",
-        private=True,
-        secret=True,
-        on_page=False,
-        on_spark=False,
-        example="public.csv",
+    learn_from: Any = _secret(
+        group="method", read=readers.other_table, metavar="FILE", on_spark=False, example="public.csv"
     )
-    pseudonym: Mapping[str, Any] = _role(
+    pseudonym: Mapping[str, Any] = _secret(
         dict,
+        group="roles",
         read=readers.key_files,
         metavar="COL=KEYFILE",
-        private=True,
-        secret=True,
-        on_page=False,
         on_spark=False,
         example={"id": "key"},
     )
     redact: tuple[str, ...] = _cells(
         (), read=columns, metavar="A,B", on_spark=False, example=["note"]
     )  # free text: what tells who somebody is is replaced by its kind
-    shift_dates: Any = _role(
-        read=readers.key_file,
-        metavar="KEYFILE",
-        private=True,
-        secret=True,
-        on_page=False,
-        on_spark=False,
-        example="key",
+    shift_dates: Any = _secret(
+        group="roles", read=readers.key_file, metavar="KEYFILE", on_spark=False, example="key"
     )  # every person's dates are moved by so many days as the key says
     shift_days: int | None = _role(
         read=whole.within(1, 3650), metavar="N", on_page=False, on_spark=False, example=182
@@ -136,13 +124,8 @@ class Policy:
     marketer_risk: float | None = same_setting(TABLE_SETTINGS["marketer_risk"])
     population_uniqueness: float | None = same_setting(TABLE_SETTINGS["population_uniqueness"])
     population_uniqueness_kind: str | None = same_setting(TABLE_SETTINGS["population_uniqueness_kind"])
-    population: Any = _promise(
-        read=readers.other_table,
-        metavar="FILE",
-        private=True,
-        secret=True,
-        on_page=False,
-        example="everybody.csv",
+    population: Any = _secret(
+        group="promises", read=readers.other_table, metavar="FILE", example="everybody.csv"
     )
     known_absence: Literal["refused", "allowed"] | None = _promise(
         read=text, choices=lambda: ("refused", "allowed"), metavar="KIND", example="allowed"
@@ -405,9 +388,9 @@ class Policy:
         if self.trajectory_k is not None:
             promises.append(Promise(MODELS["trajectory-k-anonymity"].load()(self.trajectory_k), None))
         about_risk = [entry.figure.name for entry in MODELS.values() if entry.fraction]
-        said = {name: getattr(self, name, None) for name in about_risk}
+        figures = {name: getattr(self, name, None) for name in about_risk}
         kind = self.population_uniqueness_kind
-        risks = models_of_risk(said, fraction=self.fraction, kind=kind)
+        risks = models_of_risk(figures, fraction=self.fraction, kind=kind)
         promises.extend(Promise(model, None) for model in risks)
         return tuple(promises)
 

@@ -42,8 +42,8 @@ def others_of(members: pl.DataFrame, everyone: pl.DataFrame) -> pl.DataFrame:
     return everyone.filter(~pl.Series(members_in(everyone, members, "table"), dtype=pl.Boolean))
 
 
-def members_in(everyone: pl.DataFrame, members: pl.DataFrame, what: str) -> Mask:
-    """Say who of a population is in a table, one for one; ``what`` names the table in messages."""
+def members_in(everyone: pl.DataFrame, members: pl.DataFrame, table: str) -> Mask:
+    """Say who of a population is in a table, one for one; ``table`` names it in messages."""
     quasi = members.columns
     turn = "turn" + "_" * max(len(name) for name in quasi)
     numbered, population = (
@@ -56,6 +56,6 @@ def members_in(everyone: pl.DataFrame, members: pl.DataFrame, what: str) -> Mask
     strangers = members.height - int(np.count_nonzero(present))
     if strangers:
         raise InvalidInput(
-            f"population lacks {strangers} of the {members.height} rows of the {what}: it must hold them all"
+            f"population lacks {strangers} of the {members.height} rows of the {table}: it must hold them all"
         )
     return np.asarray(present)

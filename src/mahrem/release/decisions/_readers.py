@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from mahrem import check
 from mahrem.contents import CONTENTS
@@ -133,7 +132,7 @@ def _country(name: str, value: object) -> str:
     return letters.upper()
 
 
-def _descriptions(name: str, value: object) -> tuple[dict[str, Any], ...]:
+def _descriptions(name: str, value: object) -> tuple[dict[str, object], ...]:
     """Read what a policy says of columns it does not know by name."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise wrong_type(name, value, "a list of tables, as in [[look_for]]")

@@ -84,7 +84,7 @@ def found_columns(
     return settings
 
 
-def _description(policy: Policy, column: str, contents: Contents) -> Mapping[str, Any] | None:
+def _description(policy: Policy, column: str, contents: Contents) -> Mapping[str, object] | None:
     """Give the entry that fits a column best."""
     held = {finding.kind for finding in contents.of(column)}
     by_content = [entry for entry in policy.look_for if held & {*entry["contents"]}]

@@ -103,7 +103,7 @@ def _claims(folder: Path, settings: dict[str, Any], report: Mapping[str, Any]) -
     )
 
 
-def _about_risk(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _about_risk(settings: Mapping[str, object]) -> dict[str, object]:
     """Give the figures of models about risk, and the share of the population that they speak of."""
     figures = [entry.figure.name for entry in MODELS.values() if entry.fraction]
     found = {key: settings[key] for key in (*figures, "population_uniqueness_kind") if key in settings}

@@ -163,7 +163,7 @@ def _read_signature(folder: Path) -> tuple[Ed25519PublicKey, bytes]:
     return key, signed
 
 
-def _document(key: Ed25519PublicKey, signed: bytes) -> dict[str, Any]:
+def _document(key: Ed25519PublicKey, signed: bytes) -> dict[str, object]:
     """Give what the file of a signature says, all of it."""
     return {
         "form": 1,

@@ -116,7 +116,7 @@ def sides(words: Catalogue) -> tuple[str, str]:
     return words.say("word.before"), words.say("word.after")
 
 
-def write_value(value: Any, words: Catalogue) -> str:
+def write_value(value: object, words: Catalogue) -> str:
     """Write any value of a report for people."""
     if value is None:
         return NOTHING

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from types import ModuleType
-    from typing import Any, BinaryIO
+    from typing import BinaryIO
 
 _MOST_WORDS = 1_000  # of a column that is written as codes; more are text
 _BLOCK = 1 << 20
@@ -104,7 +104,7 @@ class StatisticsFiles:
                 words[column.name] = {code: word for word, code in codes.items()}
             columns.append(kept.fill_null("") if kept.dtype == pl.String else kept)
         about = {name: text for name, text in labels.items() if name in frame.columns}
-        settings: dict[str, Any] = {"column_labels": about} if about else {}
+        settings: dict[str, object] = {"column_labels": about} if about else {}
         settings |= {"variable_value_labels": words} if words else {}
         with StageFolder(folder) as waiting:  # the library writes to paths alone
             path = waiting.path / f"data.{self.ending}"

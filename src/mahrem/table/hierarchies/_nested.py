@@ -34,7 +34,7 @@ def nested_hierarchy(
     return _nested(tree, tree.levels - 1, 0, depth, width)
 
 
-def hierarchy_from_nested(root: Mapping[str, Any], *, name: str = "hierarchy") -> Hierarchy:
+def hierarchy_from_nested(root: Mapping[str, object], *, name: str = "hierarchy") -> Hierarchy:
     """Build a tree from nested nodes; a node without children is a value.
 
     Args:
@@ -74,16 +74,18 @@ def _levelled(rows: Sequence[list[str]]) -> list[list[str]]:
     return [[row[0]] * (longest - len(row)) + row for row in rows]
 
 
-def _children(node: Mapping[str, Any], name: str) -> Sequence[object]:
+def _children(node: Mapping[str, object], name: str) -> Sequence[object]:
     children = node.get("children") or []
     if not isinstance(children, Sequence) or isinstance(children, str):
         raise InvalidInput(f"{name}: children of a node must be a list of nodes")
     return children
 
 
-def _nested(tree: Hierarchy, level: int, node: int, depth: int | None, width: int | None) -> dict[str, Any]:
+def _nested(
+    tree: Hierarchy, level: int, node: int, depth: int | None, width: int | None
+) -> dict[str, object]:
     nodes = tree.nodes[level]
-    shown_node: dict[str, Any] = {
+    shown_node: dict[str, object] = {
         "label": tree.labels[level][node],
         "leaves": int(np.searchsorted(nodes, node, "right") - np.searchsorted(nodes, node)),
     }

@@ -28,7 +28,7 @@ class FormField:
 
 def form_fields(
     settings: Iterable[Setting],
-    values: Mapping[str, Any],
+    values: Mapping[str, object],
     texts: Catalogue,
     *,
     prefix: str = "",
@@ -42,7 +42,7 @@ def form_fields(
 
 
 def _field(
-    known: Setting, value: Any, texts: Catalogue, name: str, more: Mapping[str, Sequence[str]]
+    known: Setting, value: object, texts: Catalogue, name: str, more: Mapping[str, Sequence[str]]
 ) -> FormField:
     reader = known.reader.inner or known.reader
     called = texts["page"]["choice"].get(known.name, {})
@@ -88,7 +88,7 @@ def _names_columns(known: Setting) -> bool:
     return known.repeats and known.reader.of_columns and (known.reader.inner is None or not known.on_page)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """Write a value as a person would type it."""
     match value:
         case bool():

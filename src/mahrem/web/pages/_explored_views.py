@@ -102,7 +102,7 @@ def _range(setting: str, value: str) -> dict[str, float]:
 
 
 def _sensitive(
-    project: Project, promises: Mapping[str, Any], texts: Catalogue
+    project: Project, promises: Mapping[str, object], texts: Catalogue
 ) -> Iterator[tuple[SensitiveLine, Sequence[Slider]]]:
     """Give sliders of l and t for every sensitive column; its own figures win over those of all."""
     figures = {name: known for name, known in model_settings().items() if name in {"l", "t"}}

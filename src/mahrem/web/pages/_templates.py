@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mahrem.table import written_formats
 from mahrem.web._language import LOOK
@@ -63,7 +63,7 @@ def _environment() -> Environment:
     return environment
 
 
-def plain_words(texts: Catalogue, value: Any, setting: str = "") -> str:
+def plain_words(texts: Catalogue, value: object, setting: str = "") -> str:
     """Write any value for people; a choice of a setting in words."""
     if isinstance(value, bool):
         return texts.say("word.true" if value else "word.false")

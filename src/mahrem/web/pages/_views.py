@@ -130,7 +130,7 @@ def _role(project: Project, choice: ColumnChoice | None) -> str:
 
 
 def hierarchy_page(
-    house: House, project: Project, number: int, column: str, tree: Mapping[str, Any] | None
+    house: House, project: Project, number: int, column: str, tree: Mapping[str, object] | None
 ) -> HierarchyPage:
     """Show the hierarchy of a column."""
     return HierarchyPage(

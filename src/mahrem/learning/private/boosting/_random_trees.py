@@ -39,7 +39,7 @@ class ColumnCodes:
         edges = np.cumsum([0, *self.widths])
         return [self._column(numbers[:, low:high]) for low, high in pairwise(edges)]
 
-    def _column(self, block: Floats) -> Any:
+    def _column(self, block: Floats) -> object:
         with np.errstate(invalid="ignore"):
             if block.shape[1] == 1:
                 return np.clip(np.where(np.isnan(block[:, 0]), 0.5, block[:, 0]), 0.0, 1.0)

@@ -82,19 +82,19 @@ class PrivateSiamese(LabelledNetwork, Embedding):
     def _width(self, shape: Sequence[int]) -> int:  # noqa: ARG002 - the settings say it
         return int(check.at_least(1, code=check.whole(code=self.code)))
 
-    def _module(self, shape: Sequence[int], stream: SecretStream) -> Any:
+    def _module(self, shape: Sequence[int], stream: SecretStream) -> object:
         return shared_network(super()._module(shape, stream))
 
     def _step_maker(self, plan: TrainingPlan) -> Callable[..., PrivateSteps]:
         return partial(_GroupSteps, slots=Slots(self.kind, len(self.classes_), plan.batch))
 
-    def _checkpoint(self, shape: Sequence[int], module: Any) -> Checkpoint | None:
+    def _checkpoint(self, shape: Sequence[int], module: object) -> Checkpoint | None:
         found = super()._checkpoint(shape, module)
         if found is None:
             return None
         return replace(found, settings={**found.settings, "groups": [self.kind, self.code, self.margin]})
 
-    def _losses(self, outputs: Any, targets: Any) -> Any:
+    def _losses(self, outputs: object, targets: object) -> object:
         return group_losses(self.kind, self.margin)(outputs, targets)
 
 
@@ -124,7 +124,7 @@ class _GroupSteps(PrivateSteps):
         groups = inputs.new_zeros((0, self.slots.size, *inputs.shape[1:]))
         return super()._tried(losses, groups, targets.new_zeros((0, self.slots.size)))
 
-    def _batch(self) -> Any:
+    def _batch(self) -> object:
         chosen = self.plan.sample(self.stream, self.step, self.units)
         chance, which = (
             self.stream.uniforms(purpose, self.step, self.units)[chosen] for purpose in ("slots", "rows")

@@ -73,7 +73,7 @@ class Checkpoint:
         """Read it."""
         torch = torch_of()
         try:
-            content: dict[str, Any] = torch.load(self.path, map_location="cpu", weights_only=True)
+            content: dict[str, object] = torch.load(self.path, map_location="cpu", weights_only=True)
             known = content["format"] == FORMAT
         except Exception as error:
             raise InvalidInput(f"checkpoint={self.path.name!r} cannot be read") from error
