@@ -17,7 +17,7 @@ class _WhenAsked(TyperGroup):
 
     @cached_property
     def _verbs(self) -> TyperGroup:
-        from mahrem.cli._federate_verbs import federate_verbs
+        from mahrem.cli.federating import federate_verbs
 
         return cast("TyperGroup", typer.main.get_command(federate_verbs))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mahrem.cli._federate_options import plan_from, plan_panels, rows_of_spec
+from mahrem.cli.federating._options import plan_from, plan_panels, rows_of_spec
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.federated.flower import FederationSettings
 from mahrem.federated.rules import RulesPlan

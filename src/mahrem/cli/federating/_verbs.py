@@ -9,8 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._federate_files import key, renew, schema
-from mahrem.cli._federate_options import (
+from mahrem.cli._options import JSON, QUIET, SOURCE, Row, VerbSettings, option, speaks_policy
+from mahrem.cli._print import print_json
+from mahrem.cli.federating._files import key, renew, schema
+from mahrem.cli.federating._options import (
     DIR,
     FEDERATION,
     LANGUAGE,
@@ -24,12 +26,10 @@ from mahrem.cli._federate_options import (
     take_settings,
     teller,
 )
-from mahrem.cli._federate_results import predict, report
-from mahrem.cli._federate_run import reveal, run, simulate
-from mahrem.cli._federate_shapes import SHAPE_ROWS, agreed_shape, refuse_shape_settings
-from mahrem.cli._federate_standing import check, status
-from mahrem.cli._options import JSON, QUIET, SOURCE, Row, VerbSettings, option, speaks_policy
-from mahrem.cli._print import print_json
+from mahrem.cli.federating._results import predict, report
+from mahrem.cli.federating._run import reveal, run, simulate
+from mahrem.cli.federating._shapes import SHAPE_ROWS, agreed_shape, refuse_shape_settings
+from mahrem.cli.federating._standing import check, status
 from mahrem.errors import InvalidParameter
 from mahrem.federated.flower import FederationSettings, NewFederation
 from mahrem.federated.rules import FEW_PEOPLE

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mahrem.cli._federate_options import rows_of_spec, take_settings
 from mahrem.cli._options import Row, VerbSettings
+from mahrem.cli.federating._options import rows_of_spec, take_settings
 from mahrem.errors import InvalidParameter
 from mahrem.federated.runs import SHAPES, AgreedShape, TableSharing
 from mahrem.settings import settings_of

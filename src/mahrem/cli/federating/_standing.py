@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from mahrem.cli._federate_options import (
+from mahrem.cli._options import JSON, QUIET, SOURCE, Row, VerbSettings
+from mahrem.cli._print import print_json, print_table
+from mahrem.cli.federating._options import (
     DIR,
     FEDERATION,
     LANGUAGE,
@@ -16,8 +18,6 @@ from mahrem.cli._federate_options import (
     take_reading,
     take_settings,
 )
-from mahrem.cli._options import JSON, QUIET, SOURCE, Row, VerbSettings
-from mahrem.cli._print import print_json, print_table
 from mahrem.federated.runs import CheckFinding, ClientSettings, TableCheck
 from mahrem.words import Catalogue, Note, load_catalogue
 

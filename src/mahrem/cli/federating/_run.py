@@ -9,8 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._federate_learning import SILOS, silo_policies
-from mahrem.cli._federate_options import (
+from mahrem.cli._options import JSON, QUIET, SOURCE, Row, VerbSettings, option, speaks_source
+from mahrem.cli._print import print_json
+from mahrem.cli.federating._learning import SILOS, silo_policies
+from mahrem.cli.federating._options import (
     DIR,
     FEDERATION,
     LANGUAGE,
@@ -23,10 +25,8 @@ from mahrem.cli._federate_options import (
     take_settings,
     teller,
 )
-from mahrem.cli._federate_shapes import SIMULATED_SHAPE, shape_simulation
-from mahrem.cli._federate_tables import print_summary
-from mahrem.cli._options import JSON, QUIET, SOURCE, Row, VerbSettings, option, speaks_source
-from mahrem.cli._print import print_json
+from mahrem.cli.federating._shapes import SIMULATED_SHAPE, shape_simulation
+from mahrem.cli.federating._tables import print_summary
 from mahrem.errors import InvalidParameter
 from mahrem.federated.runs import BINS, RunSettings, TableSharing
 from mahrem.federated.weights import LearningPlan

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from mahrem.cli._federate_options import DIR, MANY, take_reading
 from mahrem.cli._options import JSON, SOURCE, VerbSettings, option, speaks_source
 from mahrem.cli._print import print_json
+from mahrem.cli.federating._options import DIR, MANY, take_reading
 from mahrem.typed import listed, pairs
 
 

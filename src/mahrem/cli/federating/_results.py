@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from mahrem.cli._federate_options import speaks_rows, take_reading
 from mahrem.cli._options import JSON, QUIET, SOURCE, Row, VerbSettings, option, speaks_source
 from mahrem.cli._print import print_json, print_table
+from mahrem.cli.federating._options import speaks_rows, take_reading
 from mahrem.words import LANGUAGES
 
 _ASKED: Sequence[Row] = (

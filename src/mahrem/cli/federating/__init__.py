@@ -1,0 +1,18 @@
+"""The verbs of ``mahrem federate``: files and plans, runs and standing, results.
+
+Each module parses, calls ``mahrem.federated``, prints. The command line comes in only when one of the verbs
+is asked for; options and printing are those of all verbs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.cli.federating._verbs import federate_verbs
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = ["federate_verbs"]
