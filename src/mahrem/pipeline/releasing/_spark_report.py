@@ -11,7 +11,7 @@ import polars as pl
 
 from mahrem.drafts import accepted_columns, risk_of
 from mahrem.metrics import published_loss
-from mahrem.pipeline.releasing._summary import ReleaseFacts, build_report, general_caveats, report_column
+from mahrem.pipeline.releasing._summary import ReleaseFacts, build_report, general_caveats, report_columns
 from mahrem.report import Report
 from mahrem.spark import ClusterDraft, ClusterVerdict, CutPlan
 from mahrem.table import Moments, Numbers
@@ -22,21 +22,14 @@ def report_of(draft: ClusterDraft, verdict: ClusterVerdict, *, seconds: float) -
     """Build the report of what a cluster made, as far as its facts can be known without rows."""
     policy = draft.policy
     utility, per_column = _utility(draft, verdict)
-    recodings = dict(zip(policy.quasi, draft.recodings, strict=True))
+    named = [
+        name for name in draft.source_columns if name not in draft.leave_out or name in policy.identifier
+    ]
     facts = ReleaseFacts(
         policy=policy,
         outcomes=verdict.outcomes,
         utility=utility,
-        columns={
-            name: report_column(
-                draft.columns.get(name),
-                per_column.get(name),
-                recodings.get(name),
-                named=name in policy.identifier,
-            )
-            for name in draft.source_columns
-            if name not in draft.leave_out or name in policy.identifier
-        },
+        columns=report_columns(policy, named, draft.columns, per_column, draft.recodings),
         quasi=policy.quasi,
         sensitive=list(policy.sensitive),
         risk=risk_of(verdict.people, fraction=policy.fraction),

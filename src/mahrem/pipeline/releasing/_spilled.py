@@ -17,7 +17,7 @@ from mahrem.metrics import published_loss
 from mahrem.pipeline.releasing._people_seen import NAME, PeopleSeen
 from mahrem.pipeline.releasing._publish import read_back
 from mahrem.pipeline.releasing._release import Destination, Release, refuse_doubts, write_words
-from mahrem.pipeline.releasing._summary import ReleaseFacts, build_report, general_caveats, report_column
+from mahrem.pipeline.releasing._summary import ReleaseFacts, build_report, general_caveats, report_columns
 from mahrem.release import refuse_giving_away
 from mahrem.release.decisions import Policy, method_of, roles_of
 from mahrem.release.folders import (
@@ -256,23 +256,16 @@ def _report(draft: _Draft, verdict: Verdict, tallies: dict[str, pl.DataFrame], *
         k=policy.k or 1,
         weights=policy.weights or None,
     )
-    recodings = dict(zip(policy.quasi, table.recodings, strict=True))
+    named = [
+        name for name in draft.source.columns if name not in draft.leave_out or name in policy.identifier
+    ]
     valued = any(outcome.column for outcome in verdict.outcomes)
     numbers = any(isinstance(axis.domain, Numbers | Moments) for axis in table.axes)
     facts = ReleaseFacts(
         policy=policy,
         outcomes=verdict.outcomes,
         utility=utility,
-        columns={
-            name: report_column(
-                table.columns.get(name),
-                per_column.get(name),
-                recodings.get(name),
-                named=name in policy.identifier,
-            )
-            for name in draft.source.columns
-            if name not in draft.leave_out or name in policy.identifier
-        },
+        columns=report_columns(policy, named, table.columns, per_column, table.recodings),
         quasi=policy.quasi,
         sensitive=list(policy.sensitive),
         risk=risk_of(verdict.people, fraction=policy.fraction),

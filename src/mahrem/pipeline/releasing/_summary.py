@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -143,6 +143,23 @@ def report_column(
         return known
     shown = published({"level": getattr(recoding, "level", None), **figures})
     return replace(known, recoding=type(recoding).__name__.lower(), **shown)
+
+
+def report_columns(
+    policy: Policy,
+    names: Iterable[str],
+    columns: Mapping[str, Column],
+    figures: Mapping[str, Mapping[str, object]],
+    recodings: Sequence[object],
+) -> dict[str, ReportColumn]:
+    """Say of columns what they are and what became of them, where no rows are at hand."""
+    by_name = dict(zip(policy.quasi, recodings, strict=True))
+    return {
+        name: report_column(
+            columns.get(name), figures.get(name), by_name.get(name), named=name in policy.identifier
+        )
+        for name in names
+    }
 
 
 def general_caveats(policy: Policy, *, numbers: bool) -> Iterator[Note]:
