@@ -31,7 +31,7 @@ def write_draft(draft: Draft, path: Path) -> Rows | None:
     """Write what a draft publishes to a file that only its owner may read; gives the order of its rows.
 
     Guarantees:
-        - The same bytes as :func:`~mahrem.table.write_table` writes of :meth:`Draft.table_for_file`.
+        - The same bytes as :func:`~mahrem.table.writing.write_table` writes of :meth:`Draft.table_for_file`.
         - The file appears under its name when it is whole; a failure leaves nothing behind.
     """
     files = FORMATS[draft.policy.format].load()

@@ -43,7 +43,7 @@ def compare(
 
     Args:
         source: As for :func:`mahrem.anonymize`.
-        policy: A policy file, a mapping or a :class:`~mahrem.release.Policy`; settings win over it.
+        policy: A policy file, a mapping or a :class:`~mahrem.Policy`; settings win over it.
         output: A folder for the files; runs that are kept there are not done again.
         progress: Called with a sentence before each run.
         **settings: What to run (every field of :class:`Sweep`), and every setting of a release;

@@ -48,7 +48,7 @@ def anonymize(
         source: A pandas, polars or pyarrow frame; a DuckDB relation or any other object that hands its rows
             over by the Arrow protocol (``__arrow_c_stream__``); a CSV, Parquet, Arrow, XLSX or DuckDB file; a
             PostgreSQL URI; a Spark DataFrame, or with ``engine="spark"`` whatever Spark reads.
-        policy: A policy file, a mapping or a :class:`~mahrem.release.Policy`; settings win over it.
+        policy: A policy file, a mapping or a :class:`~mahrem.Policy`; settings win over it.
         output: Write a release folder there; without it the table is only verified in memory.
         to: Also write the published table into this database, before the folder gets its name; as
             ``anonymised``, or with ``(database, table)`` under another name.

@@ -31,13 +31,13 @@ def write_table(
     What columns are called in words (``labels``) is written where the format has a place for it.
 
     Text that a spreadsheet would run as a formula is neutralised in CSV, TSV and XLSX
-    (:func:`~mahrem.table.cells.neutralise_formulas`).
+    (:func:`~mahrem.table.cells.formulas.neutralise_formulas`).
 
     Guarantees:
         - The file appears under its name when it is whole; a failure leaves nothing behind.
         - Nobody but the owner can read it, at no moment.
         - Reading a CSV file back with :func:`~mahrem.table.open_source` and
-          :func:`~mahrem.table.cells.restore_formulas` gives the same text; empty text is missing.
+          :func:`~mahrem.table.cells.formulas.restore_formulas` gives the same text; empty text is missing.
     """
     check.one_of(written_formats(), format=format)
     if not frame.width:
@@ -56,8 +56,8 @@ def write_table(
 def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: str = "csv") -> int:  # noqa: A002 - the option's name
     """Write a table that comes in parts to a file that only its owner may read; gives the number of rows.
 
-    The file is as :func:`~mahrem.table.write_table` would write all parts at once (Parquet in more row
-    groups). XLSX cannot be written in parts: all of them are held for it.
+    The file is as :func:`~mahrem.table.writing.write_table` would write all parts at once (Parquet in more
+    row groups). XLSX cannot be written in parts: all of them are held for it.
 
     Guarantees:
         - The file appears under its name when it is whole; a failure leaves nothing behind.
