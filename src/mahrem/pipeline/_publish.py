@@ -9,11 +9,12 @@ import polars as pl
 
 from mahrem.drafts import Draft, compared_with, original_of, write_draft
 from mahrem.errors import GuaranteeBroken, Infeasible
-from mahrem.release import BY_RECIPE, meanwhile
+from mahrem.release import BY_RECIPE
 from mahrem.release.decisions import Policy
 from mahrem.release.folders import sha256_of
 from mahrem.table import FORMATS, NumberedCells, NumberedFiles, Reading, exported_names, open_source
 from mahrem.table.cells import as_text, restore_cells, write_ranges
+from mahrem.threads import meanwhile
 from mahrem.types import Mask, Rows
 from mahrem.verify import Verdict, verify
 
