@@ -11,6 +11,7 @@ import polars as pl
 from mahrem.contents._distinct import DistinctCells, count_distinct, surprise
 from mahrem.contents._entries import CONTENTS, ContentKind
 from mahrem.contents._findings import ContentFinding, Contents, SeveralRows
+from mahrem.contents._patterns import contains
 from mahrem.contents._places import coordinate_pairs
 from mahrem.contents._relations import find_households, find_relations, find_several_rows, may_repeat
 from mahrem.contents._sketch import ColumnSketch, TableSketch, rows_of, sketch_table
@@ -208,7 +209,7 @@ def _askable(cells: DistinctCells) -> frozenset[str]:
     signs = cells.signs
     digits = any(sign.isdigit() for sign in signs)
     letters = not cells.numeric and cells.letters
-    long = digits and bool(cells.compact.str.contains(r"^[A-Z]{0,6}\d[A-Z0-9]{6,}$").any())
+    long = digits and bool(contains(cells.compact, r"^[A-Z]{0,6}\d[A-Z0-9]{6,}$").any())
     without: set[str] = set()
     if not digits:
         without |= {"number", "shape", "date", "phone", "code", "record"}
