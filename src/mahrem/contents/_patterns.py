@@ -11,7 +11,7 @@ import polars as pl
 from mahrem.types import Mask
 
 FEW = 150  # texts up to which a call of polars costs more than looking at them
-# What both engines read alike: patterns without these, and Latin letters without the two that are an i to one.
+# Both engines read patterns without these alike, and Latin letters but two that are an i to one of them.
 _OTHERWISE = re.compile(r"\\[pPzxu]|\[\[|&&|--|~~")
 _PLAIN = re.compile(r"[ -~\u00a1-\u00ac\u00ae-\u012f\u0132-\u017e\u0180-\u024f]*")
 
