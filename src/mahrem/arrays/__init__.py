@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.arrays._threads import available_threads, in_threads
+    from mahrem.arrays._threads import in_threads
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "available_threads",
     "in_threads",
 ]

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 import numpy as np
 
+from mahrem.threads import available_threads
 from mahrem.types import Integers, Sizes
 
-__all__ = ["available_threads", "chunks", "in_threads", "spread", "work_off"]
+__all__ = ["chunks", "in_threads", "spread", "work_off"]
 
 Task = TypeVar("Task")
-
-
-def available_threads(threads: int | None = None) -> int:
-    """Give the number of threads to use: as asked, else one per core this process may use."""
-    if threads is not None:
-        return max(1, threads)
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return os.cpu_count() or 1
 
 
 def chunks(sizes: Sizes, parts: int) -> Integers:

@@ -10,6 +10,7 @@ import polars as pl
 
 from mahrem.contents._distinct import FIGURES, DistinctCells, fold
 from mahrem.contents._findings import ContentFinding
+from mahrem.contents._patterns import contains
 from mahrem.types import Floats, Mask
 
 MONTHS = {
@@ -67,13 +68,13 @@ def years_of(cells: DistinctCells) -> Floats:
     labelled = cells.texts.str.replace(
         r"(?i)^(?:dob|d\.o\.b\.?|geb\.?|born|d\.?t\.?|dogum|doğum|\*)\s*[:.]?\s*", ""
     )
-    if not labelled.str.contains("[0-9]").any():
+    if not contains(labelled, "[0-9]").any():
         return years
     first, second, third = _groups(labelled, NUMERIC, near=r"[0-9] ?[-./ ] ?[0-9]{1,2} ?[-./ ] ?[0-9]")
     # Nobody writes the month first with points between, and no year has one digit behind a day.
-    short = labelled.str.contains(r"[-./ ][0-9]$").to_numpy()
+    short = contains(labelled, r"[-./ ][0-9]$")
     third = np.where(short & (first <= 31), np.nan, third)
-    pointed = labelled.str.contains(r"^[0-9]{1,2}\.").to_numpy()
+    pointed = contains(labelled, r"^[0-9]{1,2}\.")
     day_month = _dated(third, second, first)
     month_day = np.where(pointed, np.nan, _dated(third, first, second))
     year_first = _dated(first, second, third)
@@ -87,7 +88,7 @@ def years_of(cells: DistinctCells) -> Floats:
     if not np.isnan(years).any() or not any(map(str.isalpha, cells.signs)):
         return years
     plain = fold(labelled)
-    if plain.str.contains("[0-9].*[a-z]{3}|[a-z]{3}.*[0-9]|[0-9][. /-]+[ivx]+[. /-]+[0-9]").any():
+    if contains(plain, "[0-9].*[a-z]{3}|[a-z]{3}.*[0-9]|[0-9][. /-]+[ivx]+[. /-]+[0-9]").any():
         for pattern, order in (
             (DAY_FIRST, (2, 1, 0)),
             (MONTH_FIRST, (2, 0, 1)),
@@ -104,7 +105,7 @@ def _groups(texts: pl.Series, pattern: str, *, near: str) -> tuple[Floats, ...]:
 
     What has them matches ``near`` as well, a simple pattern that rules most columns out.
     """
-    if not texts.str.contains(near).any():
+    if not contains(texts, near).any():
         return (np.full(len(texts), np.nan),) * 3
     parts = texts.str.extract_groups(pattern).struct.unnest()
     if parts.to_series(0).null_count() == len(texts):
@@ -148,7 +149,7 @@ def _births(years: Floats) -> bool:
 
 def _year_numbers(cells: DistinctCells) -> Mask:
     """Mark values that are years alone, where nearly all are and they spread over generations."""
-    fits = cells.texts.str.contains(r"^(?:19\d\d|20[0-2]\d)$").to_numpy()
+    fits = contains(cells.texts, r"^(?:19\d\d|20[0-2]\d)$")
     return fits if fits.sum() >= 15 and cells.share(fits) >= 0.98 else np.zeros_like(fits)
 
 
@@ -164,7 +165,7 @@ def _read(cells: DistinctCells) -> Floats:
     counted = _counted(cells)
     if counted is not None:
         return counted
-    if cells.numeric and not cells.texts.str.contains(SOLID).any():
+    if cells.numeric and not contains(cells.texts, SOLID).any():
         return np.full(len(cells.texts), np.nan)
     # Patterns of dates take long to build: a glance at the digits rules most columns out.
     if cells.share((cells.texts.str.count_matches("[0-9]") >= FEWEST).to_numpy()) < LEAST:
@@ -175,7 +176,7 @@ def _read(cells: DistinctCells) -> Floats:
     years = years_of(cells)
     is_date = ~np.isnan(years)
     # Eight digits in a row are dates only where all are.
-    solid = cells.texts.str.contains(r"^\d+$").to_numpy()
+    solid = contains(cells.texts, r"^\d+$")
     if cells.share(is_date & solid) > 0.3 and cells.share(is_date) < 0.95:
         return np.full(len(years), np.nan)
     return years if cells.share(is_date) >= LEAST else np.full(len(years), np.nan)

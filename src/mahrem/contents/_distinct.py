@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.contents._findings import ContentFinding
+from mahrem.contents._patterns import contains
 from mahrem.types import Floats, Integers, Mask
 from mahrem.words import Note
 
@@ -98,7 +99,7 @@ class DistinctCells:
     @cached_property
     def letters(self) -> bool:
         """Tell whether there are words."""
-        return any(map(str.isalpha, self.signs)) and bool(self.texts.str.contains(r"\p{L}{2}").any())
+        return any(map(str.isalpha, self.signs)) and bool(contains(self.texts, r"\p{L}{2}").any())
 
     @cached_property
     def compact(self) -> pl.Series:
@@ -131,14 +132,14 @@ class DistinctCells:
 
     def matches(self, pattern: str) -> Mask:
         """Mark the values that a pattern is found in."""
-        return self.texts.str.contains(ascii_digits(pattern)).to_numpy()
+        return contains(self.texts, ascii_digits(pattern))
 
     def also(self, marked: Mask, pattern: str) -> Mask:
         """Mark further values that a pattern is found in; those marked already are not looked at."""
         if marked.all():
             return marked
         more = marked.copy()
-        more[~marked] = self.texts.filter(pl.Series(~marked)).str.contains(ascii_digits(pattern)).to_numpy()
+        more[~marked] = contains(self.texts.filter(pl.Series(~marked)), ascii_digits(pattern))
         return more
 
     def some(self, values: int) -> DistinctCells:
@@ -215,7 +216,7 @@ def count_distinct(
 def tidied_cells(cells: pl.DataFrame, rows: int, numeric: bool, region: str | None) -> DistinctCells:  # noqa: FBT001
     """Clean different values, with the rows of each beside them."""
     if not numeric:
-        untidy = cells["text"].str.contains(UNTIDY)
+        untidy = pl.Series(contains(cells["text"], UNTIDY), dtype=pl.Boolean)
         if untidy.any():  # most columns are tidy, and one look is cheaper than all the tidying
             tidied = cells.filter(untidy).with_columns(
                 pl.col("text").map_batches(_tidied, return_dtype=pl.String)
@@ -261,7 +262,7 @@ def as_text(column: pl.Series) -> pl.Series:
     return pl.Series(column.name, [None] * len(column), dtype=pl.String)
 
 
-def portion(marks: pl.Series) -> float:
+def portion(marks: pl.Series | Mask) -> float:
     """Give the share of marks that are set; none of none is nothing."""
     return float(marks.sum()) / max(1, len(marks))
 

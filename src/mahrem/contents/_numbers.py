@@ -13,6 +13,7 @@ import polars as pl
 from mahrem.contents import _check_digits as digits
 from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells, ascii_digits, surprise
 from mahrem.contents._findings import ContentFinding
+from mahrem.contents._patterns import contains
 from mahrem.types import Integers, Mask
 
 SURPRISING = 10.8  # -log of 2e-5
@@ -98,7 +99,7 @@ class CheckedNumber:
         key = f"shaped {self.width} {self.shape}"
         if key not in cells.memory:
             compact = self._padded(cells)
-            cells.memory[key] = compact, compact.str.contains(ascii_digits(self.shape)).to_numpy()
+            cells.memory[key] = compact, contains(compact, ascii_digits(self.shape))
         told: tuple[pl.Series, Mask] = cells.memory[key]
         return told
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from mahrem.contents._distinct import DistinctCells, read_lists
 from mahrem.contents._findings import ContentFinding
+from mahrem.contents._patterns import contains
 from mahrem.types import Integers, Mask
 
 WRITTEN = r"^[\p{L}][\p{L}.'’`\-]*(?:,? +\(?[\p{L}][\p{L}.'’`\-]*\)?){0,5},?(?: [\p{L}][\p{L}.\-]*)?$"
@@ -63,7 +64,7 @@ class PersonName:
         if cells.share(written) < 0.2 or written.sum() < self.distinct:
             return None
         listed, both, ambiguous, parts = self._listed(cells)
-        titled = written & cells.folded.str.contains(TITLED).to_numpy() & (parts >= 1)
+        titled = written & contains(cells.folded, TITLED) & (parts >= 1)
         if titled.sum() >= 8 and titled.sum() >= 0.5 * written.sum() and cells.unique > 0.1:
             return cells.found(self.kind, titled, 0.8, "shaped")
         several = written & (parts >= 2)

@@ -10,6 +10,7 @@ import polars as pl
 
 from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells, ascii_digits, surprise
 from mahrem.contents._findings import ContentFinding
+from mahrem.contents._patterns import contains
 from mahrem.types import Mask
 
 REGIONS = ("TR", "DE", "GB", "US")  # tried where none was given
@@ -95,15 +96,15 @@ class Phone:
         if len(places) > MOST_SLOWLY:
             places = places[np.linspace(0, len(places) - 1, MOST_SLOWLY).astype(int)]
         looked = bare.gather(places)
-        marked = looked.str.contains(r"^\+|^\(?0|[\s()./\-–]").to_numpy()
+        marked = contains(looked, r"^\+|^\(?0|[\s()./\-–]")
         region, best = self._planned(looked, marked, cells.region)
-        by_writing = looked.str.contains(ascii_digits(WRITTEN)).to_numpy()
+        by_writing = contains(looked, ascii_digits(WRITTEN))
         if by_writing.mean() >= LEAST_WRITTEN and (best | by_writing).mean() >= 2 * LEAST_WRITTEN:
             best = best | by_writing
-        international = looked.str.contains(r"^\+").to_numpy()
+        international = contains(looked, r"^\+")
         if (best & international).sum() < 0.9 * best.sum() and not self._spread(looked, best, marked):
             return None
-        separated = looked.str.contains(r"^\+|[\s()./\-–]").to_numpy()
+        separated = contains(looked, r"^\+|[\s()./\-–]")
         if not (best & by_writing).any() or by_writing.mean() < LEAST_WRITTEN:
             if best.sum() == 0 or best.mean() < self._enough(
                 region, marked[best].mean(), separated[best].mean()
@@ -131,7 +132,7 @@ class Phone:
             tried = ((name, self._valid(numbers, name, marks, loose=name == region)) for name in regions)
             return max(tried, key=lambda told: int(told[1].sum()))
 
-        grouped = looked.str.contains(r"^\+|\d[\s./\-)]+\d+[\s./\-]\d").to_numpy()
+        grouped = contains(looked, r"^\+|\d[\s./\-)]+\d+[\s./\-]\d")
         some = np.unique(np.linspace(0, len(looked) - 1, PILOT).astype(int))
         tried = (region,) if region else REGIONS
         if len(tried) > 1 and len(looked) > 2 * PILOT:
@@ -157,8 +158,8 @@ class Phone:
         import phonenumbers
 
         bare = BARE.get(region, r"^\d{8,11}$" if loose else "^$")
-        believed = looked.str.replace_all(r"\D", "").str.contains(bare).to_numpy()
-        national = looked.str.contains(r"^\+|^\(?0").to_numpy() if region in {"TR", "DE", "GB"} else marked
+        believed = contains(looked.str.replace_all(r"\D", ""), bare)
+        national = contains(looked, r"^\+|^\(?0") if region in {"TR", "DE", "GB"} else marked
         valid = np.zeros(len(looked), np.bool_)
         for place, text in enumerate(looked):
             if not (national[place] or believed[place]):

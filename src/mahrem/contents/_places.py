@@ -11,6 +11,7 @@ import polars as pl
 
 from mahrem.contents._distinct import DistinctCells, ascii_digits, portion
 from mahrem.contents._findings import ContentFinding
+from mahrem.contents._patterns import contains
 from mahrem.contents._shapes import WRITTEN_PLACES, Shape
 from mahrem.types import Floats, Mask
 
@@ -87,7 +88,7 @@ class StreetAddress:
         )
         if cells.share(likely) < self.least:
             return None
-        fits = cells.folded.str.contains(ADDRESS).to_numpy() & likely & (cells.words <= 18)
+        fits = contains(cells.folded, ADDRESS) & likely & (cells.words <= 18)
         if fits.sum() < 3 or cells.share(fits) < self.least:
             return None
         # A sentence may name a street; an address has few words that are not part of one.
@@ -102,7 +103,7 @@ class Postcode:
 
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether and how far a column holds postcodes."""
-        british = cells.texts.str.to_uppercase().str.contains(UK).to_numpy()
+        british = contains(cells.texts.str.to_uppercase(), UK)
         if british.sum() >= 3 and cells.share(british) >= 0.5:
             return cells.found(self.kind, british, 0.93, "shaped")
         for pattern in (r"^(?:D|DE|TR|US)[- ]\d{5}$|^\d{5}-\d{4}$", *POSTCODES):
@@ -175,11 +176,11 @@ def _metres(column: pl.Series, shape: str) -> bool:
     if not (column.dtype.is_numeric() or column.dtype == pl.String):
         return False
     text = column.drop_nulls().cast(pl.String).unique()
-    if len(text) < 20 or portion(text.str.contains(ascii_digits(shape))) < 0.98:
+    if len(text) < 20 or portion(contains(text, ascii_digits(shape))) < 0.98:
         return False
     numbers = text.cast(pl.Float64, strict=False).drop_nulls()
     low, high = (float(numbers.quantile(at) or 0) for at in (0.02, 0.98))
-    return high - low <= 1_700_000 and portion(text.str.contains(r"00(?:\.0)?$")) < 0.1
+    return high - low <= 1_700_000 and portion(contains(text, r"00(?:\.0)?$")) < 0.1
 
 
 def _fine(column: pl.Series) -> bool:
@@ -187,7 +188,7 @@ def _fine(column: pl.Series) -> bool:
     if not (column.dtype.is_float() or column.dtype == pl.String):
         return False
     text = column.drop_nulls().cast(pl.String).str.strip_chars()
-    return len(text) >= 5 and portion(text.str.contains(r"^-?\d{1,3}\.\d{3,15}$")) >= 0.9
+    return len(text) >= 5 and portion(contains(text, r"^-?\d{1,3}\.\d{3,15}$")) >= 0.9
 
 
 def _inside(points: Floats, land: tuple[float, float, float, float]) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.contents._distinct import portion
+from mahrem.contents._patterns import contains
 from mahrem.types import Floats, Integers
 
 MANY = 20  # different values
@@ -41,11 +42,11 @@ def repeats_evenly(counts: Floats | Integers, distinct: int, rows: int) -> bool:
 def are_sparse_codes(texts: pl.Series, distinct: int) -> bool:
     """Tell whether codes fill next to nothing of what their signs could write; words and numbers are none."""
     some = texts.gather_every(max(1, len(texts) // LOOKED_AT))
-    if portion(some.str.contains(AMOUNT.replace(r"\d", "[0-9]"))) > 0.1:
+    if portion(contains(some, AMOUNT.replace(r"\d", "[0-9]"))) > 0.1:
         return False
-    if portion(some.str.contains(COARSE)) > 0.5:
+    if portion(contains(some, COARSE)) > 0.5:
         return False
-    random = portion(some.str.contains(UNSPOKEN)) >= 0.5
+    random = portion(contains(some, UNSPOKEN)) >= 0.5
     digits = float(some.str.count_matches("[0-9]").to_numpy().mean())
     if digits < DIGITS and not random:
         return False
@@ -68,12 +69,10 @@ def are_sparse_numbers(values: pl.Series, distinct: int) -> bool:
     if not (values.dtype.is_numeric() or values.dtype == pl.String):
         return False
     texts = values.drop_nulls().cast(pl.String).str.strip_chars()
-    if not len(texts) or portion(texts.str.contains(AMOUNT.replace(r"\d", "[0-9]"))) < 0.95:
+    if not len(texts) or portion(contains(texts, AMOUNT.replace(r"\d", "[0-9]"))) < 0.95:
         return False
     grouped = (
-        texts.str.replace_all(r"[.,]([0-9]{3})\b", "$1")
-        if texts.str.contains(r",[0-9]{3}\b").any()
-        else texts
+        texts.str.replace_all(r"[.,]([0-9]{3})\b", "$1") if contains(texts, r",[0-9]{3}\b").any() else texts
     )
     plain = grouped.str.replace(",", ".", literal=True)
     numbers = plain.cast(pl.Float64, strict=False).drop_nulls().to_numpy()

@@ -11,6 +11,7 @@ import polars as pl
 from mahrem.contents._distinct import DistinctCells, portion, read_lists, surprise
 from mahrem.contents._findings import ContentFinding
 from mahrem.contents._numbers import VIN
+from mahrem.contents._patterns import contains
 from mahrem.types import Mask
 
 FEW = 4  # distinct values below which a loose shape proves nothing
@@ -88,7 +89,7 @@ class VehicleNumber:
             r"NM[0T4]|"
             r"NLH|SAL|SAJ|SCC|YV1|JT[DEHMN]|KMH|KNA|UU1)"
         )
-        made = cells.compact.str.contains(maker + r"[A-HJ-NPR-Z0-9]{11}\d{3}$").to_numpy()
+        made = contains(cells.compact, maker + r"[A-HJ-NPR-Z0-9]{11}\d{3}$")
         if made.sum() < FEW or cells.share(made) < 0.5:
             return None
         return cells.found(self.kind, made, 0.85, "shaped")
@@ -129,7 +130,7 @@ class Plate:
         capitals = cells.texts.str.to_uppercase()
         own = (TURKISH, _german(), BRITISH)
         for pattern in (*own, *OTHER_PLATES):
-            fits: Mask = capitals.str.contains(pattern).to_numpy()
+            fits: Mask = contains(capitals, pattern)
             shaped = cells.matches(r"(?i)^[\dA-ZÄÖÜ]{1,4}[ -]*[A-Z]{0,3}[ -]*\w{1,5}$")
             found, tries = int(fits.sum()), int((shaped | fits).sum())
             if found < FEW or cells.share(fits) < 0.5 or surprise(found, tries, 0.25) < 5:

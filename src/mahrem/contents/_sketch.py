@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,10 +16,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from mahrem.arrays import available_threads
 from mahrem.arrays.sketching import SHAPES, LeastTexts, hashes_and_shapes, stay
 from mahrem.contents._distinct import LONGEST, DistinctCells, as_text, tidied_cells
 from mahrem.contents._repeats import are_sparse_numbers, repeats_evenly
+from mahrem.threads import in_parallel
 from mahrem.types import Floats, Integers, Mask
 
 VALUES = 1500  # different values of a column that are kept whatever they look like
@@ -166,8 +165,8 @@ def sketch_table(frame: pl.DataFrame) -> TableSketch:
         kept = kept.str.slice(0, LONGEST + 1) if kept.dtype == pl.String else kept
         return ColumnSketch(kept, kept_hashes, kept_shapes, counts, len(column), least.written, more)
 
-    with ThreadPoolExecutor(available_threads()) as pool:  # kernels work without the interpreter's lock
-        columns = dict(zip(frame.columns, pool.map(sketch, range(frame.width)), strict=True))
+    sketched = in_parallel(sketch, range(frame.width), rows=frame.height)
+    columns = dict(zip(frame.columns, sketched, strict=True))
     least = LeastTexts(overall=ROWS, each=ROWS)
     least.add(together.total(), np.zeros(frame.height, np.int32))
     places, hashes, _, counts, _ = least.chosen()

@@ -10,6 +10,7 @@ import polars as pl
 
 from mahrem.contents._distinct import FIGURES, DistinctCells, portion, read_lists, surprise
 from mahrem.contents._findings import ContentFinding
+from mahrem.contents._patterns import contains
 from mahrem.contents._repeats import are_sparse_codes, repeats_evenly
 from mahrem.types import Mask
 
@@ -117,7 +118,7 @@ class RecordNumber:
         if cells.unique < 1 / self.handful and longest < self.longest:
             return False
         digits = float(cells.texts.str.count_matches("[0-9]").to_numpy().mean())
-        even = portion(cells.texts.str.contains("0$"))  # amounts end so
+        even = portion(contains(cells.texts, "0$"))  # amounts end so
         return same >= 0.9 and longest >= self.long and digits >= 4 and not (digits_only and even > 0.3)
 
     @staticmethod
@@ -159,14 +160,12 @@ class Diagnosis:
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether and how far a column holds codes of diagnoses."""
         capitals = cells.texts.str.to_uppercase()
-        shaped: Mask = capitals.str.contains(
-            r"^[A-Z]\d\d(?:\.?[\dA-Z]{1,2}(?:[\dA-Z]{1,2})?|\.-)?[GVAZ+*!]?$"
-        ).to_numpy()
+        shaped: Mask = contains(capitals, r"^[A-Z]\d\d(?:\.?[\dA-Z]{1,2}(?:[\dA-Z]{1,2})?|\.-)?[GVAZ+*!]?$")
         if shaped.sum() < self.distinct or cells.share(shaped) < 0.6:
             return None
         known = capitals.str.slice(0, 3).is_in(_categories().implode()).to_numpy() & shaped
         letters = capitals.filter(pl.Series(known)).str.slice(0, 1)
-        detailed = portion(capitals.filter(pl.Series(shaped)).str.contains(r"^[A-Z]\d\d\."))
+        detailed = portion(contains(capitals.filter(pl.Series(shaped)), r"^[A-Z]\d\d\."))
         right = float(known.sum() / shaped.sum())
         # Rooms and shelves use few letters, and codes of fixed length have no parts after a point.
         if right < 0.95 or letters.n_unique() < (4 if known.sum() >= 8 else 3):

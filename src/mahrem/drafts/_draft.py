@@ -24,12 +24,13 @@ from mahrem.drafts._steps import Choice
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.partition import METHODS, Levels, Partition
 from mahrem.recode import Form, Recoding, first_cells, render, shown_names, with_more
-from mahrem.release import BY_RECIPE, in_parallel
+from mahrem.release import BY_RECIPE
 from mahrem.release.decisions import BOUNDING, Policy, recoding_of
 from mahrem.table import FORMATS, Axis, Cells, Leaves, Words, as_polars
 from mahrem.table.cells import text_where_needed
 from mahrem.table.reading import pruned
 from mahrem.table.writing import refuse_unwritable
+from mahrem.threads import in_parallel
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED, Claims
 from mahrem.words import Note, warn_of

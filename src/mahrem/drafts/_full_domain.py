@@ -14,10 +14,10 @@ from mahrem.drafts._method import admission, partitioner_of, refuse_for_levels
 from mahrem.drafts._prepare import Prepared
 from mahrem.errors import InvalidParameter
 from mahrem.partition import METHODS
-from mahrem.release import in_parallel
 from mahrem.release.decisions import Policy
 from mahrem.table import Values
 from mahrem.table.cells import as_text
+from mahrem.threads import in_parallel
 
 if TYPE_CHECKING:
     from mahrem.partition.lattice import FullDomain, Search

@@ -14,7 +14,7 @@ from mahrem.drafts._coarse_axes import coarse_axis
 from mahrem.drafts._rewritten import RewrittenSource, rewritten
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, spelled
 from mahrem.models import Counts, Promise, counts_of, judge
-from mahrem.release import in_parallel, refuse_giving_away, warn_of_several_rows
+from mahrem.release import notes_of_several_rows, refuse_giving_away
 from mahrem.release.decisions import (
     Policy,
     column_of,
@@ -40,7 +40,9 @@ from mahrem.table import (
 )
 from mahrem.table.cells import all_whole, as_text
 from mahrem.table.columns import apply_missing
+from mahrem.threads import in_parallel, meanwhile
 from mahrem.types import Codes, Mask, Points
+from mahrem.words import Note, warn_of
 
 if TYPE_CHECKING:
     from mahrem.release.decisions import Automatic
@@ -125,17 +127,58 @@ def prepare(given: object, policy: Policy, *, to_publish: bool = True) -> Prepar
     outcome = apply_missing(frame, policy.missing, other=source.take(others) if looks_beyond else None)
     suppress = outcome.suppress[outcome.keep]
     refuse_beyond_limit(float(suppress.mean()) if len(suppress) else 0.0, policy)
-    if to_publish:
-        plain = [name for name in others if name not in policy.pseudonym]
-        refuse_giving_away(
-            source.take([*quasi, *sensitive, *plain]).filter(pl.Series(outcome.keep)),
-            policy,
-            named=(*quasi, *sensitive, *policy.insensitive),
-        )
-        named = [name for name in policy.identifier if name in leave_out]
-        if named and policy.subject is None:
-            warn_of_several_rows(source.take([*named, *quasi, *sensitive]), policy)
-    part = frame.filter(pl.Series(outcome.keep & ~outcome.suppress))
+    taken = _Taken(source, policy, leave_out, outcome.keep, suppress)
+    if not to_publish:
+        return _as_arrays(frame, taken)
+    plain = [name for name in others if name not in policy.pseudonym]
+    with meanwhile(lambda: _pass_gate(taken, plain), rows=frame.height) as passed:
+        try:
+            prepared = _as_arrays(frame, taken)
+        finally:  # what the gate refuses is said before all else
+            notes = passed()
+    for note in notes:
+        warn_of(note)
+    return prepared
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """A source of which is known what will be published."""
+
+    source: Source
+    policy: Policy  # as it speaks of this source
+    leave_out: tuple[str, ...]
+    keep: Mask  # (rows of the source,)
+    suppress: Mask  # (rows that are kept,)
+
+    @property
+    def taking_part(self) -> Mask:
+        """``(rows of the source,)`` that are kept and show something."""
+        part = self.keep.copy()
+        part[self.keep] = ~self.suppress
+        return part
+
+
+def _pass_gate(taken: _Taken, plain: Sequence[str]) -> tuple[Note, ...]:
+    """Refuse what gives people away, and give what to warn of; ``plain`` columns stay as they are."""
+    source, policy = taken.source, taken.policy
+    named = [*policy.quasi, *policy.sensitive]
+    refuse_giving_away(
+        source.take([*named, *plain]).filter(pl.Series(taken.keep)),
+        policy,
+        named=(*named, *policy.insensitive),
+    )
+    left_out = [name for name in policy.identifier if name in taken.leave_out]
+    if not left_out or policy.subject is not None:
+        return ()
+    return notes_of_several_rows(source.take([*left_out, *named]), policy)
+
+
+def _as_arrays(frame: pl.DataFrame, taken: _Taken) -> Prepared:
+    """Turn the columns that promises speak of into arrays."""
+    source, policy, taking_part = taken.source, taken.policy, taken.taking_part
+    quasi = list(policy.quasi)
+    part = frame.filter(pl.Series(taking_part))
     if part.height == 0:
         raise InvalidInput(f"source={source.label!r} has no rows to publish")
 
@@ -158,20 +201,17 @@ def prepare(given: object, policy: Policy, *, to_publish: bool = True) -> Prepar
         source=source,
         promises=policy.promises(),
         columns=columns,
-        leave_out=leave_out,
-        keep=outcome.keep,
-        suppress=suppress,
+        leave_out=taken.leave_out,
+        keep=taken.keep,
+        suppress=taken.suppress,
         axes=axes,
         values=values,
-        subjects=_subjects(
-            source, policy, outcome.keep & ~outcome.suppress, 0 if beside is None else beside.height
-        ),
+        subjects=_subjects(source, policy, taking_part, 0 if beside is None else beside.height),
         population=population,
     )
     if policy.automatic is not None:
         from mahrem.release.decisions import learn_groups
 
-        taking_part = outcome.keep & ~outcome.suppress
         prepared = replace(
             prepared, automatic=learn_groups(source, taking_part, axes, columns, policy.automatic, policy)
         )

@@ -11,8 +11,9 @@ import polars as pl
 
 from mahrem.drafts._draft import Draft
 from mahrem.partition import Levels
-from mahrem.release import BY_RECIPE, Recipe, in_parallel
+from mahrem.release import BY_RECIPE, Recipe
 from mahrem.table import Axis, Leaves
+from mahrem.threads import in_parallel
 from mahrem.types import Integers, Mask
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mahrem.errors import InvalidParameter, spelled
-from mahrem.release import in_parallel
 from mahrem.release.decisions import Policy, coarsened_by_row, without_columns
 from mahrem.table import Kind, Numbers, Reading, Source, read_kind
 from mahrem.table.cells import EXACT, as_text
 from mahrem.table.columns import moment_places, number_places
+from mahrem.threads import in_parallel
 from mahrem.types import Floats, Mask
 from mahrem.words import Note
 

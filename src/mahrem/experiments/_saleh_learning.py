@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 import mahrem
-from mahrem.arrays import available_threads
 from mahrem.experiments._saleh_sets import MODELS, Recoding, anonymise, read_table
 from mahrem.files import state_folder, write_whole
 from mahrem.learning.classifiers import EvaluationProtocol, EvaluationSettings, PublishedRows, evaluate
+from mahrem.threads import available_threads
 from mahrem.types import Integers
 
 PROTOCOLS: Mapping[Recoding, EvaluationProtocol] = {"groups": "published", "intervals": "untouched"}

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
         is_nearly_unique,
         is_rarely_shared,
         look_at,
+        notes_of_several_rows,
         refuse_giving_away,
-        warn_of_several_rows,
     )
     from mahrem.release._imported import ImportedPolicy, import_policy
-    from mahrem.release._parallel import in_parallel, meanwhile
     from mahrem.release._recipe import BY_RECIPE, RECIPE, Recipe, read_recipe
 else:
     __getattr__, __dir__ = offered(__name__)
@@ -32,12 +31,10 @@ __all__ = [
     "decided",
     "find_doubts",
     "import_policy",
-    "in_parallel",
     "is_nearly_unique",
     "is_rarely_shared",
     "look_at",
-    "meanwhile",
+    "notes_of_several_rows",
     "read_recipe",
     "refuse_giving_away",
-    "warn_of_several_rows",
 ]

@@ -21,7 +21,7 @@ from mahrem.contents import (
 from mahrem.errors import GivesAway, shorten, spelled
 from mahrem.release.decisions import Policy
 from mahrem.table import EVERY, Kind, Source, read_kind
-from mahrem.words import Note, warn_of
+from mahrem.words import Note
 
 _MOSTLY = 0.5  # share of the rows from which a column is said to be nearly unique
 _ENOUGH = 30  # rows from which on it means something that values are not shared
@@ -70,21 +70,25 @@ def refuse_giving_away(table: pl.DataFrame | TableSketch, policy: Policy, *, nam
         raise _refusal(doubts, named)
 
 
-def warn_of_several_rows(frame: pl.DataFrame, policy: Policy) -> None:
-    """Warn that promises count rows where a column that is left out names people who have several.
+def notes_of_several_rows(frame: pl.DataFrame, policy: Policy) -> tuple[Note, ...]:
+    """Give a warning that promises count rows where a column that is left out names people who have several.
 
     Args:
         frame: Identifiers that are left out, and other columns by which rows of one person are alike.
         policy: Their roles.
     """
     names = [name for name in frame.columns if name in policy.identifier]
-    for people in people_with_several_rows(frame, names, policy.region)[:1]:
-        values = {
-            "column": people.column,
-            "rows": people.rows_each,
-            "setting": spelled("subject", people.column),
-        }
-        warn_of(Note("warning.several_rows", values))
+    return tuple(
+        Note(
+            "warning.several_rows",
+            {
+                "column": people.column,
+                "rows": people.rows_each,
+                "setting": spelled("subject", people.column),
+            },
+        )
+        for people in people_with_several_rows(frame, names, policy.region)[:1]
+    )
 
 
 def find_doubts(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mahrem.errors import InvalidParameter
 from mahrem.models import Counts, Outcome, Promise, counts_of, judge
 from mahrem.table import Column, encode_sensitive
+from mahrem.threads import in_parallel
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
 from mahrem.verify._classes import (
     SUPPRESSED,
@@ -175,17 +176,13 @@ def verify(
         sizes.append(part.sizes)
         people, behind = _people(part, None if subjects is None else person)
         persons.append(people)
-        counts = {
-            name: _counts(name, part, coded, people, behind)
-            for name in {promise.column for promise in by_class}
-        }
-        outcomes.append([judge(promise, counts[promise.column]) for promise in by_class])
+        outcomes.append(_judged(by_class, part, coded, people, behind))
         if population is not None and by_person:
             from mahrem.verify._presence import presence
 
             present.append(presence(part.rows, part.labels, part.sizes, population, claims, left_out))
         by_link += [_tied(part, name, by_class if tied else (), coded, behind) for name in claims.linked]
-        del part, counts, people  # before the next part is read, or two would be in memory
+        del part, people  # before the next part is read, or two would be in memory
     by_promise = zip(*outcomes, strict=True)
     merged = [
         _merge(promise, [*parts, *(link.outcomes[promise] for link in by_link if promise in link.outcomes)])
@@ -210,6 +207,26 @@ def verify(
     )
 
 
+def _judged(
+    promises: Sequence[Promise],
+    part: _Part,
+    coded: Mapping[str, _Coded],
+    people: Sizes,
+    behind: Codes | None,
+) -> list[Outcome]:
+    """Judge promises, those of one column by counts that are taken once, columns side by side."""
+
+    def judge_column(column: str | None) -> dict[Promise, Outcome]:
+        counts = _counts(column, part, coded, people, behind)
+        return {promise: judge(promise, counts) for promise in promises if promise.column == column}
+
+    columns = dict.fromkeys(promise.column for promise in promises)
+    by_promise: dict[Promise, Outcome] = {}
+    for outcomes in in_parallel(judge_column, columns, rows=part.rows.height):
+        by_promise |= outcomes
+    return [by_promise[promise] for promise in promises]
+
+
 def _refuse_untied(tied: Sequence[Promise], linked: Sequence[str]) -> None:
     if tied and not linked:
         raise InvalidParameter("linked=() must name what ties rows together to check trajectory-k-anonymity")
@@ -232,7 +249,9 @@ def _parts(
     """Give the table part by part; all rows of a class lie in one part."""
     if not passes:
         rows = shown.collect()
-        codes = [_look_up(rows.select(name), name, known) for name, known in coded.items()]
+        codes = in_parallel(
+            lambda name: _look_up(rows.select(name), name, coded[name]), coded, rows=rows.height
+        )
         yield _Part(rows.with_columns(codes), *published_classes(rows, quasi))
         return
     for name, known in coded.items():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahrem.arrays._kernel import inner_with, kernel
-from mahrem.arrays._threads import available_threads
+from mahrem.threads import available_threads
 from mahrem.types import Codes, Integers, Offsets, Written
 
 if TYPE_CHECKING:

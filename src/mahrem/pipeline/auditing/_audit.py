@@ -36,6 +36,7 @@ from mahrem.table import EVERY, Column, Missing, Role, Source, is_spark_frame, o
 from mahrem.table.cells.formulas import restore_cells
 from mahrem.table.columns import assign_roles
 from mahrem.table.reading import scan_sparingly
+from mahrem.threads import meanwhile
 from mahrem.types import Mask
 from mahrem.verify import SUPPRESSED, Claims, Verdict, verify
 from mahrem.words import Note, Progress, in_silence
@@ -149,25 +150,28 @@ def audit(
         decimal=policy.decimal,
         trees=hierarchies_of(policy, quasi),
     )
-    verdict = verify(
-        table,
-        claims,
-        subjects=subjects,
-        suppressed=_all_rows(table) if asked.hides else None,
-        population=None if everyone is None else everyone.take(quasi),
-        passes=passes,
-    )
-    _refuse_silence(verdict, asked.claims, opened.label)
-    step(Note("stage.measuring"))
-    report = _report(verdict, policy, opened.label, _tallies(table, quasi, passes))
     shown = _looked_into(opened, policy, restores=asked.spreadsheets)
-    doubts = [*tied_rows(verdict.trajectories, policy), *_doubts(_sketched(shown, passes), policy)]
-    report |= verdict_of(holds=verdict.holds, doubts=doubts)
+    beside = 0 if passes else opened.rows  # what does not fit into memory is read for one thing at a time
+    with meanwhile(lambda: list(_doubts(_sketched(shown, passes), policy)), rows=beside) as doubts:
+        verdict = verify(
+            table,
+            claims,
+            subjects=subjects,
+            suppressed=_all_rows(table) if asked.hides else None,
+            population=None if everyone is None else everyone.take(quasi),
+            passes=passes,
+        )
+        _refuse_silence(verdict, asked.claims, opened.label)
+        step(Note("stage.measuring"))
+        report = _report(verdict, policy, opened.label, _tallies(table, quasi, passes))
+        report["risk"] = _risk(verdict, policy, table, everyone, threshold).as_dict()
+        report |= verdict_of(
+            holds=verdict.holds, doubts=[*tied_rows(verdict.trajectories, policy), *doubts()]
+        )
     if policy.subject is not None and subjects is None:
         report |= warnings_of([*verdict.notes, Note("warning.published")])
     if asked.signature is not None:
         report["signature"] = asked.signature
-    report["risk"] = _risk(verdict, policy, table, everyone, threshold).as_dict()
     report["seconds"] = round(time.perf_counter() - began, 3)
     return Audit(report=report)
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import polars as pl
 
 from mahrem.datasets import are_invented
-from mahrem.release import warn_of_several_rows
+from mahrem.release import notes_of_several_rows
 from mahrem.release.decisions import Policy
 from mahrem.release.folders import Fingerprints, FingerprintTaker, remember_people
+from mahrem.words import warn_of
 
 NAME = "name"  # where the demo's patients are told by
 _PEOPLE = 1 << 20  # fingerprints that are held
@@ -59,7 +60,8 @@ class PeopleSeen:
     def warn_of_several_rows(self, policy: Policy) -> None:
         """Warn that promises count rows where people have several; all rows of some people tell."""
         if self._some and policy.subject is None:
-            warn_of_several_rows(pl.concat(self._some), policy)
+            for note in notes_of_several_rows(pl.concat(self._some), policy):
+                warn_of(note)
         self._some.clear()
 
     def keep(self, output: Path) -> None:

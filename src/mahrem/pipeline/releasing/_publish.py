@@ -9,7 +9,7 @@ import polars as pl
 
 from mahrem.drafts import Draft, compared_with, original_of, write_draft
 from mahrem.errors import GuaranteeBroken, Infeasible
-from mahrem.release import BY_RECIPE, meanwhile
+from mahrem.release import BY_RECIPE
 from mahrem.release.decisions import Policy
 from mahrem.release.folders import sha256_of
 from mahrem.table import FORMATS, Reading, open_source
@@ -17,6 +17,7 @@ from mahrem.table.cells import as_text, write_ranges
 from mahrem.table.cells.formulas import restore_cells
 from mahrem.table.formats import NumberedCells, NumberedFiles
 from mahrem.table.writing import exported_names
+from mahrem.threads import meanwhile
 from mahrem.types import Mask, Rows
 from mahrem.verify import Verdict, verify
 

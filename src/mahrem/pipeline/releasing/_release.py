@@ -18,7 +18,7 @@ from mahrem.errors import Doubtful, InvalidParameter, spelled
 from mahrem.files import refuse_short_key
 from mahrem.pipeline.releasing._publish import checked_database, checked_file, checked_frame
 from mahrem.pipeline.releasing._summary import summarise
-from mahrem.release import RECIPE, meanwhile
+from mahrem.release import RECIPE
 from mahrem.release.decisions import Policy
 from mahrem.release.folders import (
     fingerprints_of,
@@ -29,6 +29,7 @@ from mahrem.release.folders import (
 )
 from mahrem.report import Report, promises_table, to_json
 from mahrem.table import Leaves
+from mahrem.threads import meanwhile
 from mahrem.verify import Verdict
 from mahrem.words import Note, Progress, in_silence
 

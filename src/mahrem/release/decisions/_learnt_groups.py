@@ -13,11 +13,11 @@ from mahrem.arrays import cutting
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.metrics import measure_entropy
 from mahrem.recode import Nodes
-from mahrem.release._parallel import in_parallel
 from mahrem.release.decisions._columns import reading_beside
 from mahrem.release.decisions._policy import Policy
 from mahrem.table import Axis, Column, Leaves, Moments, Numbers, Source, Words, encode_quasi, open_source
 from mahrem.table.hierarchies import LearntGroups, Target, number_target
+from mahrem.threads import in_parallel
 from mahrem.types import Integers, Labels, Mask
 from mahrem.words import Note, warn_of
 

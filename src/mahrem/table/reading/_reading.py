@@ -16,6 +16,7 @@ from polars.datatypes.classes import NestedType
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table.reading._spelling import PlainTexts, Spelling, plain_texts
+from mahrem.threads import in_parallel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -192,6 +193,8 @@ class ColumnSource(ABC):
         """Write numbers and dates as everybody downstream reads them, where the reading says so."""
         if self.reading.spelling is None:
             return frame
+        if isinstance(frame, pl.DataFrame):
+            self._look_at_texts(frame)
         changed = {name: self._plain_texts(name) for name in frame.collect_schema().names()}
         return frame.with_columns(
             pl.col(name).replace(plain.written, plain.read)
@@ -213,6 +216,11 @@ class ColumnSource(ABC):
             kept = series if keep is None else series.filter(pl.Series(keep))
             replaced[name] = [kept.replace(plain.written, plain.read)]
         return replaced
+
+    def _look_at_texts(self, frame: pl.DataFrame) -> None:
+        """Look at the columns of a long table all at once: polars lets go of the interpreter's lock."""
+        unseen = [name for name in frame.columns if name not in self._plain]
+        in_parallel(self._plain_texts, unseen, rows=frame.height)
 
     def _plain_texts(self, name: str) -> PlainTexts | None:
         if name not in self._plain:

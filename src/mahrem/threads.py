@@ -1,19 +1,30 @@
-"""The same work for many items, on all cores of this machine."""
+"""Work on all cores of this machine: the same for many items, or one thing beside another."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from typing import TypeVar
 
-from mahrem.arrays import available_threads
-
 WORTH_THREADS = 10_000  # rows from which on a second thread saves more than it costs
+
+__all__ = ["available_threads", "in_parallel", "meanwhile"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+def available_threads(threads: int | None = None) -> int:
+    """Give the number of threads to use: as asked, else one per core this process may use."""
+    if threads is not None:
+        return max(1, threads)
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
 
 
 def in_parallel(
@@ -53,5 +64,5 @@ def meanwhile(work: Callable[[], Result], *, rows: int) -> Iterator[Callable[[],
     if rows < WORTH_THREADS or available_threads() < 2:
         yield cache(work)
         return
-    with ThreadPoolExecutor(1) as pool:
-        yield pool.submit(work).result
+    with ThreadPoolExecutor(1) as pool:  # what was set for this context holds there, too
+        yield pool.submit(copy_context().run, work).result
