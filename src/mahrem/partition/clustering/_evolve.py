@@ -10,13 +10,14 @@ from threading import Event, Lock
 
 import numpy as np
 
-from mahrem import arrays, check
+from mahrem import check
 from mahrem.arrays import averaging
 from mahrem.errors import InvalidParameter
 from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.partition.clustering._k_anonymeans import KAnonyMeans, Measure, MergeOrder, refine
 from mahrem.partition.clustering._k_means import Start, draw_centres
 from mahrem.partition.clustering._microaggregation import admit_by_merging, generator, prepare
+from mahrem.threads import available_threads
 from mahrem.types import Floats, Labels, Points
 
 _EFFORT = 16  # neighbourhoods tried per group in one evaluation
@@ -110,7 +111,7 @@ class KAnonyMeansStar:
             few = np.arange(len(scaled)) if minimum == 1 else np.zeros(len(scaled), np.int64)
             return admit_by_merging(scaled, few, admits)
         evolution = _Evolution(scaled, minimum, self, stop=Event() if stop is None else stop)
-        best = evolution.run(arrays.available_threads(threads))
+        best = evolution.run(available_threads(threads))
         return admit_by_merging(scaled, best.labels, admits)
 
     def begin(self, rows: int) -> Partitioner:
