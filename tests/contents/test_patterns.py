@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelled_columns import labelled_columns
-from mahrem.contents import _distinct, _patterns, count_distinct, look_into_column
-from mahrem.contents._patterns import contains
+from mahrem.contents import _distinct, count_distinct, look_into_column
+from mahrem.contents._distinct import contains
 
 COLUMNS = list(labelled_columns(17, sizes=(40,)))
 PATTERNS = [
@@ -35,7 +35,7 @@ def test_columns_hold_the_same_whichever_engine_looks(monkeypatch: pytest.Monkey
     for column in COLUMNS:
         told = []
         for few in (0, 10**6):
-            monkeypatch.setattr(_patterns, "FEW", few)
+            monkeypatch.setattr(_distinct, "FEW", few)
             told.append(look_into_column(count_distinct(column.cells)))
         assert told[0] == told[1], column.kind
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import FIGURES, DistinctCells, fold
+from mahrem.contents._distinct import FIGURES, DistinctCells, contains, fold
 from mahrem.contents._findings import ContentFinding
-from mahrem.contents._patterns import contains
 from mahrem.types import Floats, Mask
 
 MONTHS = {

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import DistinctCells, count_distinct, surprise
+from mahrem.contents._distinct import DistinctCells, contains, count_distinct, surprise
 from mahrem.contents._entries import CONTENTS, ContentKind
 from mahrem.contents._findings import ContentFinding, Contents, SeveralRows
-from mahrem.contents._patterns import contains
 from mahrem.contents._places import coordinate_pairs
 from mahrem.contents._relations import find_households, find_relations, find_several_rows, may_repeat
 from mahrem.contents._sketch import ColumnSketch, TableSketch, rows_of, sketch_table

@@ -11,9 +11,8 @@ import numpy as np
 import polars as pl
 
 from mahrem.contents import _check_digits as digits
-from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells, ascii_digits, surprise
+from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells, ascii_digits, contains, surprise
 from mahrem.contents._findings import ContentFinding
-from mahrem.contents._patterns import contains
 from mahrem.types import Integers, Mask
 
 SURPRISING = 10.8  # -log of 2e-5

@@ -8,9 +8,8 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import DistinctCells, read_lists
+from mahrem.contents._distinct import DistinctCells, contains, read_lists
 from mahrem.contents._findings import ContentFinding
-from mahrem.contents._patterns import contains
 from mahrem.types import Integers, Mask
 
 WRITTEN = r"^[\p{L}][\p{L}.'’`\-]*(?:,? +\(?[\p{L}][\p{L}.'’`\-]*\)?){0,5},?(?: [\p{L}][\p{L}.\-]*)?$"

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells, ascii_digits, surprise
+from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells, ascii_digits, contains, surprise
 from mahrem.contents._findings import ContentFinding
-from mahrem.contents._patterns import contains
 from mahrem.types import Mask
 
 REGIONS = ("TR", "DE", "GB", "US")  # tried where none was given

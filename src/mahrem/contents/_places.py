@@ -9,9 +9,8 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import DistinctCells, ascii_digits, portion
+from mahrem.contents._distinct import DistinctCells, ascii_digits, contains, portion
 from mahrem.contents._findings import ContentFinding
-from mahrem.contents._patterns import contains
 from mahrem.contents._shapes import WRITTEN_PLACES, Shape
 from mahrem.types import Floats, Mask
 

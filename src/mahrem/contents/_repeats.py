@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import portion
-from mahrem.contents._patterns import contains
+from mahrem.contents._distinct import contains, portion
 from mahrem.types import Floats, Integers
 
 MANY = 20  # different values

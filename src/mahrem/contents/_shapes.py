@@ -8,10 +8,9 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import DistinctCells, portion, read_lists, surprise
+from mahrem.contents._distinct import DistinctCells, contains, portion, read_lists, surprise
 from mahrem.contents._findings import ContentFinding
 from mahrem.contents._numbers import VIN
-from mahrem.contents._patterns import contains
 from mahrem.types import Mask
 
 FEW = 4  # distinct values below which a loose shape proves nothing

@@ -8,9 +8,8 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import FIGURES, DistinctCells, portion, read_lists, surprise
+from mahrem.contents._distinct import FIGURES, DistinctCells, contains, portion, read_lists, surprise
 from mahrem.contents._findings import ContentFinding
-from mahrem.contents._patterns import contains
 from mahrem.contents._repeats import are_sparse_codes, repeats_evenly
 from mahrem.types import Mask
 
