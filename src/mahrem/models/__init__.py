@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from mahrem.models._parse import models_from_settings, models_of_risk, parse_sensitive
     from mahrem.models._people import Holdings, PeopleHoldings, holdings_of
+    from mahrem.models._population_k_map import PopulationKMap
     from mahrem.models._promise import Outcome, Promise, judge
     from mahrem.models._sampled import JournalistRisk, KMap, NoAttack, Sampled
     from mahrem.models._shares import spans_of
@@ -91,6 +92,7 @@ __all__ = [
     "OrderedCloseness",
     "Outcome",
     "PeopleHoldings",
+    "PopulationKMap",
     "PopulationUniqueness",
     "PrivacyModel",
     "Promise",

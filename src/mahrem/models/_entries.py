@@ -194,6 +194,9 @@ MODELS: Entries[ModelEntry] = Entries(
                 figure=DELTA_PRESENCE,
                 of_column=False,
             ),
+            ModelEntry(
+                name="k-map-population", home="_population_k_map:PopulationKMap", figure=K_MAP, of_column=False
+            ),
             *(
                 ModelEntry(name=name, home=home, figure=figure, of_column=False, fraction=fraction)
                 for name, home, figure, fraction in _SAMPLED
