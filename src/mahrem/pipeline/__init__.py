@@ -20,15 +20,23 @@ if TYPE_CHECKING:
     from mahrem.pipeline._comparison import Comparison
     from mahrem.pipeline._dry_run import dry_run
     from mahrem.pipeline._explorer import Explorer
+    from mahrem.pipeline._generalize import generalize
     from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
     from mahrem.pipeline._inspect import Inspection, column_decisions, inspect
     from mahrem.pipeline._lattice import GeneralisationLattice, NodeVerdict, lattice
     from mahrem.pipeline._masked import MaskedRelease
-    from mahrem.pipeline._masking_keywords import PerturbationKeywords, RiskKeywords, SuppressionKeywords
+    from mahrem.pipeline._masking_keywords import (
+        GeneralisationKeywords,
+        PerturbationKeywords,
+        RiskKeywords,
+        SuppressionKeywords,
+    )
     from mahrem.pipeline._masking_settings import (
+        GeneralisationSettings,
         PerturbationSettings,
         RiskSettings,
         SuppressionSettings,
+        level_settings,
         masking_settings,
     )
     from mahrem.pipeline._on_spark import explain
@@ -52,7 +60,9 @@ __all__ = [
     "Audit",
     "Comparison",
     "Explorer",
+    "GeneralisationKeywords",
     "GeneralisationLattice",
+    "GeneralisationSettings",
     "Inspection",
     "MaskedRelease",
     "NodeVerdict",
@@ -79,9 +89,11 @@ __all__ = [
     "compare",
     "dry_run",
     "explain",
+    "generalize",
     "inspect",
     "is_model",
     "lattice",
+    "level_settings",
     "load_model",
     "make_hierarchy",
     "masking_settings",
