@@ -67,10 +67,16 @@ class Counts:
         totals[self.distinct > 0] = np.add.reduceat(self.count, self.starts)
         return totals
 
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of each triplet's value in its class."""
+        # triplets are sorted: quicker than look-ups
+        return self.count / np.repeat(self.totals, self.distinct)
+
     def against(self, table: Floats) -> Counts:
         """Give the same classes beside another table; what was added up in them is not added up again."""
         other = replace(self, table=table)
-        for name in ("distinct", "ends", "starts", "totals"):
+        for name in ("distinct", "ends", "starts", "totals", "shares"):
             other.__dict__[name] = getattr(self, name)
         return other
 
