@@ -20,7 +20,9 @@ from mahrem.errors import BudgetExceeded, InvalidParameter, MahremError
 from mahrem.pipeline._private_levels import UNIT, LevelPlan, level_nodes, level_scores
 from mahrem.table import Hierarchy
 
-TOWNS = Hierarchy.from_rows([["ankara", "centre"], ["konya", "centre"], ["izmir", "west"], ["manisa", "west"]])
+TOWNS = Hierarchy.from_rows(
+    [["ankara", "centre"], ["konya", "centre"], ["izmir", "west"], ["manisa", "west"]]
+)
 AGES = Hierarchy.from_rows([[str(age), f"{age // 10 * 10}s"] for age in range(20, 60)])
 TREES = {"town": TOWNS, "age": AGES}
 SPENT: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6, "hierarchy": TREES}
@@ -42,7 +44,9 @@ def slow_score(leaves: Sequence[tuple[int, ...]], node: tuple[int, ...], margin:
     trees = list(TREES.values())
     cells = [tuple(tree.nodes[at][leaf] for tree, at, leaf in zip(trees, node, row)) for row in leaves]  # noqa: B905
     beyond = sum(max(0, cells.count(cell) - margin) for cell in set(cells))
-    told = [np.log(len(set(tree.nodes[at]))) / np.log(tree.leaves) for tree, at in zip(trees, node, strict=True)]
+    told = [
+        np.log(len(set(tree.nodes[at]))) / np.log(tree.leaves) for tree, at in zip(trees, node, strict=True)
+    ]
     return int(np.floor(sum(told) / len(told) * UNIT + 1e-9)) * beyond
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -136,6 +137,13 @@ class Need:
     nodes: Integers | None = field(default=None, repr=False)  # (levels, values) of nodes, the root left out
 
 
+class Allowance(NamedTuple):
+    """How far a class may lie from the table, up to rounding: infinity where that is not asked."""
+
+    surplus: float = math.inf  # what all values together may have too much of
+    gain: float = math.inf  # by what part of its share in the table a value may gain
+
+
 class PrivacyModel(Protocol):
     """A promise about every class; frozen, comparable, and judged for all classes at once.
 
@@ -193,6 +201,10 @@ class PrivacyModel(Protocol):
             knows one.
         """
         return None if self.compares else self
+
+    def allowance(self) -> Allowance | None:
+        """Say how far a class may lie from the table, where that is all there is to it; None: it is not."""
+        return None
 
     def level(self, counts: Counts) -> Levels:
         """Say for every class how far it goes."""

@@ -195,7 +195,10 @@ MODELS: Entries[ModelEntry] = Entries(
                 of_column=False,
             ),
             ModelEntry(
-                name="k-map-population", home="_population_k_map:PopulationKMap", figure=K_MAP, of_column=False
+                name="k-map-population",
+                home="_population_k_map:PopulationKMap",
+                figure=K_MAP,
+                of_column=False,
             ),
             *(
                 ModelEntry(name=name, home=home, figure=figure, of_column=False, fraction=fraction)

@@ -21,7 +21,10 @@ def transition_matrix(given: Floats) -> Floats:
         Traceback (most recent call last):
         mahrem.errors.InvalidParameter: matrix: row 2 must add up to 1
     """
-    matrix = np.asarray(given, np.float64)
+    try:
+        matrix = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter("matrix must hold numbers, as many in each row") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InvalidParameter(f"matrix={matrix.shape} must have as many rows as columns")
     if not np.isfinite(matrix).all() or (matrix < 0).any():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -191,12 +191,10 @@ class _Work:
         return {
             "holds": True,
             "promises_k": False,
-            "promises": [
-                {"model": "differential-privacy", "wanted": cost, "reached": cost, "holds": True}
-            ],
+            "promises": [{"model": "differential-privacy", "wanted": cost, "reached": cost, "holds": True}],
             "method": METHOD,
-            "guarantee": f"({plan.epsilon:g}, {plan.delta:g})-differentially private for tables that differ in "
-            f"one row more or less",
+            "guarantee": f"({plan.epsilon:g}, {plan.delta:g})-differentially private for tables that differ "
+            f"in one row more or less",
             "levels": paid(levels),
             "heights": published({name: tree.levels for name, tree in self.trees.items()}),
             "beta": published(plan.rate),
@@ -239,7 +237,7 @@ def _leaves(table: pl.DataFrame, trees: Mapping[str, Hierarchy]) -> Integers:
     return leaves[(leaves >= 0).all(axis=1)]
 
 
-def _places(table: pl.DataFrame, name: str, tree: Hierarchy) -> Sequence[int]:
+def _places(table: pl.DataFrame, name: str, tree: Hierarchy) -> Integers:
     text = table.select(text_alone(name, table.schema[name])).to_series()
     known = tree.find(text.unique().drop_nulls()).drop_nulls()
     codes = text.replace_strict(known["leaf"], known["code"], default=None, return_dtype=pl.Int64)

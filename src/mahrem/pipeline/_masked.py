@@ -80,9 +80,7 @@ def publish_masked(
         force: Replace an earlier release.
         verified: Raises if what it is given does not keep what was promised.
     """
-    return publish_made(
-        lambda: (table, report), opened.policy, output=output, force=force, verified=verified
-    )
+    return publish_made(lambda: (table, report), opened.policy, output=output, force=force, verified=verified)
 
 
 def publish_made(

@@ -139,7 +139,7 @@ class Search:
         return outcome
 
     def at_least(self, node: Node) -> float:
-        """Say what a node loses at least, by the sizes of its classes alone; infinity where it cannot hold."""
+        """Say what a node loses at least, by sizes of classes alone; infinity where it cannot hold."""
         grouped = self.lattice.classes(node)
         large: Mask = grouped.sizes >= self.minimum
         figures = node_figures(grouped.sizes, large)

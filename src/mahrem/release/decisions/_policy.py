@@ -362,8 +362,8 @@ class Policy:
             )
         if self.subject is not None:
             raise InvalidParameter(
-                "subject: people of several rows would count several times in population, and k_map would not "
-                "hold; publish one row for each person"
+                "subject: people of several rows would count several times in population, and k_map would "
+                "not hold; publish one row for each person"
             )
         check.one_of(("text",), **{"cells (with k_map and population)": self.cells})
         self._refuse_hidden_anywhere("k_map")
