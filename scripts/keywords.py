@@ -15,7 +15,14 @@ from mahrem.dp.queries import QuerySettings
 from mahrem.learning.synthesis import SynthesisSettings
 from mahrem.learning.training import TrainingSettings
 from mahrem.pipeline.comparing import Sweep
-from mahrem.pipeline.masking import PerturbationSettings, RiskSettings, SuppressionSettings, masking_settings
+from mahrem.pipeline.masking import (
+    GeneralisationSettings,
+    PerturbationSettings,
+    RiskSettings,
+    SuppressionSettings,
+    level_settings,
+    masking_settings,
+)
 from mahrem.release.decisions import release_settings
 from mahrem.settings import Setting, keyword_list, settings_of, typed_as
 from mahrem.words import explain_setting, load_catalogue
@@ -40,8 +47,9 @@ def keyword_module(
 
 
 def masking_keywords() -> str:
-    """Write what the verbs take that hide cells, change values or measure risk, over what they share."""
+    """Write what the verbs take that hide cells, change values, lift columns or measure risk."""
     about = "Roles of columns, how a source is read, what columns are worth: settings of a release."
+    lifted = "Hierarchies, how a source is read, what columns are worth: settings of a release."
     verbs: Mapping[str, tuple[type, str]] = {
         "suppress": (SuppressionSettings, "How cells are hidden."),
         "perturb": (PerturbationSettings, "How values are changed."),
@@ -57,7 +65,17 @@ def masking_keywords() -> str:
         )
         for words, (spec, first) in verbs.items()
     ]
-    every = [*masking_settings().values()]
+    own = settings_of(GeneralisationSettings)
+    bodies += [
+        keyword_list("LevelKeywords", level_settings(), says=lifted),
+        keyword_list(
+            "GeneralisationKeywords",
+            own,
+            says=described("How levels are chosen and rows sampled.", own, "generalize"),
+            over="LevelKeywords",
+        ),
+    ]
+    every = [*masking_settings().values(), *level_settings().values(), *own.values()]
     every += [known for spec, _ in verbs.values() for known in settings_of(spec).values()]
     return _module([shared, *bodies], every, "TypedDict", "typing")
 

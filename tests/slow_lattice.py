@@ -11,7 +11,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from hypothesis import strategies as st
 
-from mahrem.models import DeltaPresence, KAnonymity, PrivacyModel, ShownPresence, counts_of
+from mahrem.models import (
+    DeltaPresence,
+    KAnonymity,
+    PrivacyModel,
+    ShownPresence,
+    counts_of,
+)
+from mahrem.models.populations import PopulationKMap
 from mahrem.partition import Admission
 from mahrem.table import Hierarchy, Values
 from mahrem.types import Integers, Mask, Points
@@ -62,7 +69,7 @@ class Table:
             if isinstance(model, KAnonymity):
                 said.append((model, None))
             else:
-                said.append((model, presence if isinstance(model, DeltaPresence) else self.values))
+                said.append((model, presence if model.of_members else self.values))
         return Admission(
             tuple(said), rows=len(self.leaves), members=self.members, keeps_sensitive=keeps_sensitive
         )
@@ -122,7 +129,7 @@ class SlowSearch:
             whole[rows] = 0
         answers = [np.ones(len(classes), np.bool_)]
         for model in self.said:
-            if isinstance(model, DeltaPresence):
+            if model.of_members:
                 answers.append(model.holds(counts_of(labels, inside.astype(int), len(classes), 2)))
                 continue
             codes = np.where(inside, disease, -1)
@@ -221,13 +228,15 @@ class SlowSearch:
         if self.size(rest) == 0:
             return True
         if self.keeps:
-            unshown = tuple(m.unshown if isinstance(m, DeltaPresence) else m for m in self.said)
+            unshown = tuple(m.unshown if m.of_members else m for m in self.said)
             return SlowSearch(self.table, unshown).stands([rest], classes)[0]
         share = self.size(rest) / len(rest)
         for model in self.said:
             if isinstance(model, DeltaPresence):
                 low = 0 if isinstance(model, ShownPresence) else model.low
                 return low <= share <= model.high
+            if isinstance(model, PopulationKMap):
+                return len(rest) >= model.k
         return True
 
     def lost(self, node: tuple[int, ...], kept: list[Class]) -> float:

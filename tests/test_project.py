@@ -142,7 +142,7 @@ ANONYMIZE = (
     # Whoever looks at every cell of a table reads texts where they lie, through Arrow.
     [
         (("--version",), 40, []),
-        (("--help",), 89, []),
+        (("--help",), 90, []),
         ((*ANONYMIZE, "--no-html"), 150, ["pyarrow"]),
         (ANONYMIZE, 187, ["pyarrow"]),
         (("demo", "-o", "demo"), 195, ["pyarrow"]),

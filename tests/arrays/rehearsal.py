@@ -22,6 +22,7 @@ from mahrem.arrays.averaging import (
     squared_error,
 )
 from mahrem.arrays.counting import (
+    ComparedClasses,
     Lift,
     add_cells,
     add_within_budgets,
@@ -33,6 +34,7 @@ from mahrem.arrays.counting import (
     redraw_cells,
     regroup,
     round_weights,
+    thin_classes,
 )
 from mahrem.arrays.cutting import (
     SIDES,
@@ -173,6 +175,9 @@ def _lattice() -> None:
     cell_penalties(keys, counts, chosen, lift, np.zeros(8))
     class_figures(counts, chosen)
     nearest_finer(np.zeros((1, 1), np.int64), counts[:1].copy(), 1, word)
+    two, starts = np.arange(2), np.arange(3)
+    compared = ComparedClasses(two + 1, starts, two, two + 1, np.ones(2), 2, 0.4, 1.0)
+    thin_classes(compared, np.ones(2, np.bool_), 0, 2)
     rows = np.arange(3, dtype=np.int32)
     number_equal(np.zeros((3, 2), np.int32), rows, np.ones(2, np.bool_), np.zeros(3, np.int64))
 

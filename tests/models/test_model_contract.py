@@ -40,9 +40,11 @@ TIGHTEST_FIRST = {
     "DeltaDisclosure": [models.DeltaDisclosure(d) for d in (0.1, 0.5, 1, 3)],
     "TrajectoryAnonymity": [models.TrajectoryAnonymity(k) for k in (9, 4, 2, 1)],
     "DeltaPresence": [models.DeltaPresence(*b) for b in ((0.4, 0.5), (0.2, 0.5), (0.2, 0.8), (0, 1))],
+    "PopulationKMap": [populations.PopulationKMap(k) for k in (9, 4, 2, 1)],
     "ShownPresence": [models.ShownPresence(*b) for b in ((0.4, 0.5), (0.2, 0.5), (0.2, 0.8), (0, 1))],
 }
-ORDER_MATTERS = {"OrderedCloseness", "DeltaPresence", "ShownPresence"}
+OF_MEMBERS = {"DeltaPresence", "ShownPresence", "PopulationKMap"}
+ORDER_MATTERS = {"OrderedCloseness", *OF_MEMBERS}
 TREE = np.array([[0, 1, 2, 3, 4], [0, 0, 1, 1, 2], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]])
 ALL = {
     name: getattr(room, name)
@@ -68,7 +70,7 @@ class Table:
 
 @st.composite
 def tables(draw: st.DrawFn, name: str) -> Table:
-    size = 2 if name in {"DeltaPresence", "ShownPresence"} else draw(st.integers(1, 5))
+    size = 2 if name in OF_MEMBERS else draw(st.integers(1, 5))
     classes = draw(st.integers(1, 4))
     rows = draw(st.integers(1, 30))
     cells = st.tuples(st.integers(0, classes - 1), st.integers(0, size - 1))
@@ -140,6 +142,8 @@ def slow_level(model: PrivacyModel, row: np.ndarray, rows: int, counts: Counts) 
             return max(abs(np.log(a / b)) if a > 0 else np.inf for a, b in zip(p, q, strict=True) if b > 0)
         case models.DeltaPresence():
             return p[1]
+        case populations.PopulationKMap():
+            return float(row.sum()) if row[1] else np.inf
     raise AssertionError(model)
 
 

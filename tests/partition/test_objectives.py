@@ -112,6 +112,23 @@ def test_the_bound_of_a_node_is_below_the_loss_of_all_above(
         assert floors.shape == lattice.heights
 
 
+@settings(deadline=None, max_examples=120)
+@given(tables(), names, st.data())
+def test_refusing_more_never_loses_less_where_an_objective_says_so(
+    table: Table, name: str, data: st.DataObject
+) -> None:
+    said = data.draw(told(name, len(table.trees)))
+    lattice, objective = prepared(table, name, said)
+    node = tuple(data.draw(st.integers(0, tree.levels - 1)) for tree in table.trees)
+    count = len(lattice.classes(node).sizes)
+    some = np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)))
+    fewer = some & np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)))
+    least = objective.at_least(judged(lattice, node, some))
+    for admitted in (some, fewer):
+        value = objective.value(judged(lattice, node, admitted))
+        assert least <= value + 1e-9 * max(1.0, abs(value) if math.isfinite(value) else 1.0)
+
+
 @settings(deadline=None, max_examples=40)
 @given(tables(), names, st.sampled_from([0.0, 0.2, 0.6]), st.data())
 def test_flash_finds_the_least_loss_under_every_objective_and_setting(

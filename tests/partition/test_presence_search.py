@@ -19,6 +19,7 @@ from mahrem.models import (
     PrivacyModel,
     ShownPresence,
 )
+from mahrem.models.populations import PopulationKMap
 from mahrem.partition import METHODS, Levels, Partition, build_method
 from mahrem.partition.lattice import OBJECTIVES
 from mahrem.table import Hierarchy
@@ -37,6 +38,8 @@ presences = st.sampled_from(
         (ShownPresence(0.3, 0.7),),
         (KAnonymity(2), ShownPresence(0.2, 0.6)),
         (KAnonymity(1), EqualCloseness(0.4), DeltaPresence(0.1, 0.7)),
+        (PopulationKMap(4),),
+        (KAnonymity(2), PopulationKMap(7)),
     ]
 )
 closeness = st.sampled_from(
@@ -98,7 +101,12 @@ def test_shown_classes_and_the_rest_keep_presence(
 def check_presence(table: Table, found: Partition, said: tuple[PrivacyModel, ...], limit: float) -> None:
     labels, inside = found.labels, table.inside
     assert (labels[inside] < 0).sum() <= limit * inside.sum() + 1e-9
-    model = next(model for model in said if isinstance(model, DeltaPresence))
+    model = next(model for model in said if model.of_members)
+    if isinstance(model, PopulationKMap):
+        for label in np.unique(labels):
+            assert (labels == label).sum() >= model.k or not inside[labels == label].any()
+        return
+    assert isinstance(model, DeltaPresence)
     for label in range(found.classes):
         assert model.low <= inside[labels == label].mean() <= model.high
         assert inside[labels == label].any()  # nothing else is a class of the table

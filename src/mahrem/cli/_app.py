@@ -45,6 +45,7 @@ _COMMANDS = {
     "policies": "_policies",
     "query": "_query",
     "synthesize": "_synthesize",
+    "generalize": "_generalize",
     "serve": "_serve",
     "train": "_train",
     "hierarchy": "_hierarchy",

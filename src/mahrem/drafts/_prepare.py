@@ -182,8 +182,8 @@ def _as_arrays(frame: pl.DataFrame, taken: _Taken) -> Prepared:
     if part.height == 0:
         raise InvalidInput(f"source={source.label!r} has no rows to publish")
 
-    if policy.population is not None and policy.delta_presence is None:
-        raise InvalidParameter("population is only used by delta_presence; say delta_presence too")
+    if policy.population is not None and policy.delta_presence is None and policy.k_map is None:
+        raise InvalidParameter("population is only used by delta_presence and k_map; say one of them too")
     if policy.trajectory_k is not None and not policy.pseudonym:
         raise InvalidParameter(
             f"trajectory_k={policy.trajectory_k} speaks of rows that are tied together; name what ties them: "

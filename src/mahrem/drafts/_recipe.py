@@ -37,7 +37,7 @@ def recipe_of(draft: Draft) -> Recipe | None:
     policy, prepared = draft.policy, draft.prepared
     if (
         policy.cells not in {"text", "pairs"}
-        or policy.delta_presence is not None
+        or policy.population is not None  # whom cells fit was counted among everybody
         or draft.method == BY_RECIPE
     ):
         return None

@@ -34,7 +34,9 @@ def measure_learning(draft: Draft, target: str) -> ReportLearning:
     order = np.argsort(chosen.hash_rows(seed=0).to_numpy(), kind="stable")[
         :taken
     ]  # whatever order rows came in
-    small = replace(past_the_door(policy), population=None, delta_presence=None)
+    small = past_the_door(policy)
+    if policy.population is not None:
+        small = replace(small, population=None, delta_presence=None, known_absence=None, k_map=None)
     prepared = prepare(frame[order], small, to_publish=False)
     whole = LearningMeasure.of(prepared, small, target, _CLASSIFIERS, _SPLITS)
     before = whole.original()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from mahrem import check
-from mahrem.models._counts import Counts, Need, PrivacyModel
+from mahrem.models._counts import Allowance, Counts, Need, PrivacyModel
 from mahrem.models._shares import LOOSE, TOLERANCE, Spans, by_class, inverse, logarithm, spans_of
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ class BasicLikeness(PrivacyModel):
     def loosened(self, share: float) -> PrivacyModel:
         """Allow for shares of the table that grow by what goes."""
         return BasicLikeness((1 + self.beta) / (1 - share) - 1 + LOOSE)
+
+    def allowance(self) -> Allowance:
+        """Allow each value so much more than in the table."""
+        return Allowance(gain=self.beta + TOLERANCE)
 
     def level(self, counts: Counts) -> Levels:
         """Give the largest relative gain of every class."""

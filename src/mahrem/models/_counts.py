@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -67,10 +68,16 @@ class Counts:
         totals[self.distinct > 0] = np.add.reduceat(self.count, self.starts)
         return totals
 
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of each triplet's value in its class."""
+        # triplets are sorted: quicker than look-ups
+        return self.count / np.repeat(self.totals, self.distinct)
+
     def against(self, table: Floats) -> Counts:
         """Give the same classes beside another table; what was added up in them is not added up again."""
         other = replace(self, table=table)
-        for name in ("distinct", "ends", "starts", "totals"):
+        for name in ("distinct", "ends", "starts", "totals", "shares"):
             other.__dict__[name] = getattr(self, name)
         return other
 
@@ -130,6 +137,13 @@ class Need:
     nodes: Integers | None = field(default=None, repr=False)  # (levels, values) of nodes, the root left out
 
 
+class Allowance(NamedTuple):
+    """How far a class may lie from the table, up to rounding: infinity where that is not asked."""
+
+    surplus: float = math.inf  # what all values together may have too much of
+    gain: float = math.inf  # by what part of its share in the table a value may gain
+
+
 class PrivacyModel(Protocol):
     """A promise about every class; frozen, comparable, and judged for all classes at once.
 
@@ -187,6 +201,10 @@ class PrivacyModel(Protocol):
             knows one.
         """
         return None if self.compares else self
+
+    def allowance(self) -> Allowance | None:
+        """Say how far a class may lie from the table, where that is all there is to it; None: it is not."""
+        return None
 
     def level(self, counts: Counts) -> Levels:
         """Say for every class how far it goes."""

@@ -9,7 +9,7 @@ import numpy as np
 from mahrem.errors import InvalidParameter
 from mahrem.models._counts import Counts
 from mahrem.models._people import Holdings, PeopleHoldings
-from mahrem.models._shares import by_class, shares
+from mahrem.models._shares import by_class
 
 if TYPE_CHECKING:
     from mahrem.types import Integers, Levels
@@ -20,7 +20,7 @@ def equal_distance(counts: Counts) -> Levels:
     if counts.held is not None:
         return _people_surplus(counts.held.classes, counts.held.table)
     # both sides sum to 1, so half of all differences is the sum of what a class has too much
-    surplus = np.maximum(shares(counts) - counts.table[counts.value], 0.0)
+    surplus = np.maximum(counts.shares - counts.table[counts.value], 0.0)
     return by_class(np.add, surplus, counts, empty=np.inf)
 
 

@@ -211,6 +211,12 @@ MODELS: Entries[ModelEntry] = Entries(
                 figure=_DELTA_PRESENCE,
                 of_column=False,
             ),
+            ModelEntry(
+                name="k-map-population",
+                home="populations._population_k_map:PopulationKMap",
+                figure=K_MAP,
+                of_column=False,
+            ),
             *(
                 ModelEntry(
                     name=name, home=f"populations.{home}", figure=figure, of_column=False, fraction=fraction

@@ -76,9 +76,11 @@ def models_of_risk(
         if figure is None:
             continue
         if entry.fraction == "must" and fraction is None:
+            counted = entry.figure.name == "k_map"
+            or_everybody = f", or everybody: {spelled('population', 'FILE')}" if counted else ""
             raise InvalidParameter(
                 f"{entry.figure.name} needs the share of the population that is in the table: "
-                f"{spelled('fraction', 0.1)}"
+                f"{spelled('fraction', 0.1)}{or_everybody}"
             )
         arguments = list(figure) if isinstance(figure, tuple) else [figure]
         if entry.fraction != "never" and fraction is not None:

@@ -23,13 +23,6 @@ def by_class(reduce: np.ufunc, amounts: Floats | Integers, counts: Counts, *, em
     return levels
 
 
-def shares(counts: Counts) -> Floats:
-    """Give for every triplet the share of its value in its class."""
-    return counts.count / np.repeat(
-        counts.totals, counts.distinct
-    )  # triplets are sorted: quicker than look-ups
-
-
 @dataclass(frozen=True)
 class Spans:
     """Between which shares every value lies, whichever of their values people are counted by.
@@ -47,7 +40,7 @@ class Spans:
 def spans_of(counts: Counts) -> Spans:
     """Say how small and how large the share of each value can be, in its class and in the table."""
     if counts.held is None:
-        share = shares(counts)
+        share = counts.shares
         return Spans(counts, share, share, counts.table, counts.table)
     held = counts.held.classes
     group, value, most = held.triplets

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from mahrem import check
-from mahrem.models._counts import Counts, Need, PrivacyModel
+from mahrem.models._counts import Allowance, Counts, Need, PrivacyModel
 from mahrem.models._earth import equal_distance, hierarchical_distance, ordered_distance
 from mahrem.models._shares import LOOSE, TOLERANCE, by_class, logarithm, spans_of
 
@@ -68,6 +68,10 @@ class EqualCloseness(_Closeness):
     def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
         """Ask that no more than ``t`` is too much."""
         return (Need("surplus", self.t),)
+
+    def allowance(self) -> Allowance:
+        """Allow so much too much of all values together."""
+        return Allowance(surplus=self.t + TOLERANCE)
 
     def level(self, counts: Counts) -> Levels:
         """Give the distance of every class from the table."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from mahrem.types import Floats, Integers
 _DIGITS = 6  # of chances: what is published is what was used
 
 
-def transition_matrix(given: Floats) -> Floats:
+def transition_matrix(given: Floats | Sequence[Sequence[float]]) -> Floats:
     """Refuse a matrix whose rows are no chances, and give it back as it will be used.
 
     Example:
@@ -21,7 +22,10 @@ def transition_matrix(given: Floats) -> Floats:
         Traceback (most recent call last):
         mahrem.errors.InvalidParameter: matrix: row 2 must add up to 1
     """
-    matrix = np.asarray(given, np.float64)
+    try:
+        matrix = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter("matrix must hold numbers, as many in each row") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InvalidParameter(f"matrix={matrix.shape} must have as many rows as columns")
     if not np.isfinite(matrix).all() or (matrix < 0).any():
@@ -92,7 +96,7 @@ class Pram:
         """Give the matrix for words that occur so often."""
         words = len(counts)
         if self.matrix is not None:
-            given = transition_matrix(np.array(self.matrix, np.float64))
+            given = transition_matrix(self.matrix)
             if len(given) != words:
                 raise InvalidParameter(f"matrix has {len(given)} rows, and the column has {words} words")
         elif words < 2:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         make_hierarchy,
         portray,
     )
-    from mahrem.pipeline.masking import MaskedRelease, SurveyRisk, perturb, risk, suppress
+    from mahrem.pipeline.masking import MaskedRelease, SurveyRisk, generalize, perturb, risk, suppress
     from mahrem.pipeline.modelling import SyntheticRelease, TrainedModel, load_model, synthesize, train
     from mahrem.pipeline.releasing import Anonymizer, Release, anonymize, apply, dry_run, explain, redraw
 else:
@@ -58,6 +58,7 @@ __all__ = [
     "compare",
     "dry_run",
     "explain",
+    "generalize",
     "inspect",
     "is_model",
     "lattice",

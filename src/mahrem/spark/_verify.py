@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import ColumnNotFound, InvalidParameter, spelled
-from mahrem.models import Counts, DeltaPresence, KAnonymity, Outcome, Promise, judge
+from mahrem.models import Counts, KAnonymity, Outcome, Promise, judge
 from mahrem.spark._frame import column, sendable
 from mahrem.table import Column, encode_sensitive
 from mahrem.types import Floats, Integers, Sizes
@@ -144,9 +144,10 @@ def verify_on_spark(
     for name in [*quasi, *claims.sensitive, *([] if subject is None else [subject])]:
         if name not in table.columns:
             raise ColumnNotFound(name, table.columns)
-    if any(isinstance(promise.model, DeltaPresence) for promise in promises):
+    beside = next((promise.model.name for promise in promises if promise.model.of_members), None)
+    if beside is not None:
         raise InvalidParameter(
-            f"delta-presence is checked on one machine only; leave out {spelled('engine', 'spark')}"
+            f"{beside} is checked on one machine only; leave out {spelled('engine', 'spark')}"
         )
     hidden = _hidden(table, nulls_hide=nulls_hide) if hides else None
     nothing = 0 if hidden is None else table.where(hidden).count()

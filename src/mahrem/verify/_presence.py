@@ -1,4 +1,4 @@
-"""How many people of a public table a published class could mean: what delta-presence is about."""
+"""How many people of a public table a published class could mean: what delta-presence and k-map ask."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.models import DeltaPresence, Outcome, Promise
+from mahrem.models.populations import PopulationKMap
 from mahrem.table import Exact, Hierarchy, Members, MissingCell, Prefix, Suppressed, read_cell, read_ranges
 from mahrem.table.cells import Cell
 from mahrem.types import Floats, Integers, Mask, Sizes
@@ -26,10 +27,12 @@ Inside = Callable[[slice], Mask]  # classes of the block x people: does the cell
 
 @dataclass(frozen=True)
 class Presence:
-    """How likely each person of a public table is in a published one."""
+    """How likely each person of a public table is in a published one, and how many a class could mean."""
 
     chance: Floats = field(repr=False)  # (people,)
     fits: Mask = field(repr=False)  # (people,) some class shows a cell other than * and fits
+    sizes: Sizes = field(repr=False)  # (classes,) rows; the last is that of rows that show nothing
+    people: Sizes = field(repr=False)  # (classes,) whom each fits
 
 
 def presence(
@@ -67,29 +70,57 @@ def presence(
         for name in quasi
     ]
     chance, fitted = np.zeros(population.height), np.zeros(population.height, np.bool_)
+    people = np.zeros(len(sizes), np.int64)
     step = max(1, _BLOCK // max(population.height, 1))
     for start in range(0, len(sizes), step):
         block = slice(start, min(start + step, len(sizes)))
         fits = inside[0](block)
         for column in inside[1:]:
             fits &= column(block)
-        matching = np.maximum(fits.sum(axis=1), 1)
-        chance += (sizes[block] / matching) @ fits
+        people[block] = fits.sum(axis=1)
+        chance += (sizes[block] / np.maximum(people[block], 1)) @ fits
         fitted |= fits.any(axis=0)
     rest = int(np.count_nonzero(~fitted))
     chance[~fitted] += min(hidden, rest) / max(rest, 1)
     chance[fitted] += max(0, hidden - rest) / max(population.height - rest, 1)
-    return Presence(chance, fitted)
+    return Presence(chance, fitted, np.append(sizes, hidden), np.append(people, rest))
 
 
 def judge_presence(promise: Promise, presence: Presence) -> Outcome:
+    """Judge a promise about a population.
+
+    Raises:
+        InvalidParameter: If the promise is about something else.
+    """
+    model = promise.model
+    if isinstance(model, PopulationKMap):
+        return _judge_k_map(model, presence)
+    if isinstance(model, DeltaPresence):
+        return _judge_chances(model, presence)
+    raise InvalidParameter(f"model={model.name!r} is not about a population")
+
+
+def _judge_k_map(model: PopulationKMap, presence: Presence) -> Outcome:
+    """Judge k-map on every class, rows that show nothing being one: they fit whoever fits no other."""
+    some = presence.sizes > 0
+    sizes, people = presence.sizes[some], presence.people[some]
+    few = people < model.k
+    return Outcome(
+        model=model.name,
+        column=None,
+        wanted=model.wanted,
+        reached=float(people.min()) if len(people) else None,
+        holds=not few.any(),
+        violating_classes=int(np.count_nonzero(few)),
+        violating_rows=int(sizes[few].sum()),
+    )
+
+
+def _judge_chances(model: DeltaPresence, presence: Presence) -> Outcome:
     """Judge delta-presence on everyone in the population; what is counted as violating is people.
 
     The model says what is asked for whoever fits no class that is shown.
     """
-    model = promise.model
-    if not isinstance(model, DeltaPresence):
-        raise InvalidParameter(f"model={model.name!r} is not delta-presence")
     chance = presence.chance
     low = np.where(presence.fits, model.low, model.unshown.low)
     outside = (chance < low - _TOLERANCE) | (chance > model.high + _TOLERANCE)

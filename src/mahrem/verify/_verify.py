@@ -126,7 +126,7 @@ def verify(
         subjects: Person behind each row; every promise then counts people. Needs ``passes=0``.
         suppressed: Rows meant to be suppressed, False for none; else those that show ``*`` in every column of
             the claims.
-        population: Public table for delta-presence, raw values in the quasi-identifiers; needs
+        population: Public table for delta-presence and k-map, raw values in the quasi-identifiers; needs
             ``passes=0``.
         passes: How often to read a table that does not fit into memory; 0 takes it into memory as it is.
 
@@ -138,10 +138,10 @@ def verify(
     by_person = [promise for promise in promises if promise.model.of_members]
     tied = [promise for promise in promises if promise.model.name == _TRAJECTORIES]
     if by_person and population is None:
-        raise InvalidParameter("population=None must be given to check delta-presence")
+        raise InvalidParameter(f"population=None must be given to check {by_person[0].model.name}")
     _refuse_untied(tied, claims.linked)
     if passes and (subjects is not None or by_person or claims.linked):
-        raise InvalidParameter(f"passes={passes} must be 0 to count people or to check delta-presence")
+        raise InvalidParameter(f"passes={passes} must be 0 to count people or to look at a population")
     names = list(dict.fromkeys([*quasi, *sensitive, *claims.linked]))
     person, meant, *codes = fresh_names(names, 2 + len(sensitive))
     hidden = suppressed_rows(
@@ -168,7 +168,7 @@ def verify(
     of_table = [promise for promise in promises if promise.model.of_table]
     by_class = [promise for promise in promises if promise not in (*by_person, *tied, *of_table)]
     by_link: list[_Tied] = []
-    present: list[Presence] = []  # one part: delta-presence is not checked in passes
+    present: list[Presence] = []  # one part: a population is not looked at in passes
     sizes: list[Sizes] = []
     persons: list[Sizes] = []
     outcomes: list[list[Outcome]] = []

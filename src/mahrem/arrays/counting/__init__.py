@@ -22,10 +22,12 @@ if TYPE_CHECKING:
         regroup,
     )
     from mahrem.arrays.counting._population import redraw_cells, round_weights
+    from mahrem.arrays.counting._thinning import ComparedClasses, thin_classes
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "ComparedClasses",
     "Keys",
     "Lift",
     "add_cells",
@@ -38,4 +40,5 @@ __all__ = [
     "redraw_cells",
     "regroup",
     "round_weights",
+    "thin_classes",
 ]

@@ -47,10 +47,18 @@ if TYPE_CHECKING:
         epsilon_for_advantage,
         promised_gain,
     )
+    from mahrem.dp.accounting._sampled_counts import (
+        STEPS,
+        largest_rate,
+        sampled_counts_delta,
+        sampled_counts_threshold,
+        sparing_rate,
+    )
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "STEPS",
     "Approximate",
     "AttackerGain",
     "Composed",
@@ -77,12 +85,16 @@ __all__ = [
     "gaussian_epsilon",
     "gaussian_multiplier",
     "laplace_scale",
+    "largest_rate",
     "plain_sum",
     "promise_event",
     "promised_gain",
     "proves",
     "pure_epsilon",
     "rho_for",
+    "sampled_counts_delta",
+    "sampled_counts_threshold",
+    "sparing_rate",
     "total_cost",
     "zcdp_delta",
     "zcdp_epsilon",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.models.populations._population_k_map import PopulationKMap
     from mahrem.models.populations._sampled import JournalistRisk, KMap, NoAttack, Sampled
     from mahrem.models.populations._whole_table import (
         AverageRisk,
@@ -27,6 +28,7 @@ __all__ = [
     "KMap",
     "MarketerRisk",
     "NoAttack",
+    "PopulationKMap",
     "PopulationUniqueness",
     "Sampled",
     "TableModel",

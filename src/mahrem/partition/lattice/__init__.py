@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.partition.lattice._datafly import Datafly
     from mahrem.partition.lattice._flash import Flash
     from mahrem.partition.lattice._incognito import Incognito
+    from mahrem.partition.lattice._lattice import Tree, lattice_of_trees
     from mahrem.partition.lattice._lattice_search import FullDomain, Search
     from mahrem.partition.lattice._local import LocalRecoding
     from mahrem.partition.lattice._mingen import MinGen
@@ -37,4 +38,6 @@ __all__ = [
     "Ola",
     "Search",
     "TopDown",
+    "Tree",
+    "lattice_of_trees",
 ]

@@ -34,6 +34,11 @@ class SizeObjective(Objective):
 class Discernibility(SizeObjective):
     """DM: a class costs its size squared, a refused row as much as there are rows."""
 
+    @property
+    def grows(self) -> bool:
+        """A refused row costs more than one in any class."""
+        return True
+
     def value(self, node: JudgedNode) -> float:
         """Add up squares and refused rows."""
         return node.figures.kept_squares + float(node.figures.refused) * node.figures.rows
@@ -48,6 +53,11 @@ class PlainDiscernibility(SizeObjective):
     """DM*: every class costs its size squared, refused ones too."""
 
     monotone: ClassVar[bool] = True
+
+    @property
+    def grows(self) -> bool:
+        """What is refused does not matter."""
+        return True
 
     def value(self, node: JudgedNode) -> float:
         """Add up all squares."""
@@ -65,6 +75,11 @@ class MeanClassSize(SizeObjective):
     With a factor other than one half, shown classes count by suppression and the refused one by
     generalisation: ARX's factors change places here.
     """
+
+    @property
+    def grows(self) -> bool:
+        """Refused classes become one, where that one counts no more than a class."""
+        return self.settings.generalisation <= self.settings.suppression
 
     def value(self, node: JudgedNode) -> float:
         """Divide rows by classes."""

@@ -107,6 +107,11 @@ class CellLoss(Objective):
         weights = settings.weights_of(lattice)
         return cls(lattice, penalties_of(lattice, covered_share, weights), float(weights.sum()))
 
+    @property
+    def grows(self) -> bool:
+        """A refused cell costs as much as the root."""
+        return True
+
     def value(self, node: JudgedNode) -> float:
         """Give the mean penalty of a cell."""
         figures = node.figures
@@ -204,6 +209,11 @@ class Height(ColumnObjective):
     def _lowest(cls, lattice: Lattice, tree: Tree, settings: ObjectiveSettings) -> Floats:  # noqa: ARG003
         return np.arange(tree.levels, dtype=np.float64)
 
+    @property
+    def grows(self) -> bool:
+        """What is refused does not matter."""
+        return True
+
     def _columns(self, node: JudgedNode) -> Sequence[float]:
         return [float(level) for level in node.grouped.levels]
 
@@ -216,6 +226,11 @@ class Precision(ColumnObjective):
     def _lowest(cls, lattice: Lattice, tree: Tree, settings: ObjectiveSettings) -> Floats:  # noqa: ARG003
         # Where suppression counts less than generalisation, refusing may be the cheaper of the two.
         return np.minimum(settings.generalisation * _height_shares(tree), settings.suppression)
+
+    @property
+    def grows(self) -> bool:
+        """A refused row costs as much as the root, where suppression counts no less."""
+        return self.settings.generalisation <= self.settings.suppression
 
     def _columns(self, node: JudgedNode) -> Sequence[float]:
         hidden = node.figures.refused / max(1, node.figures.rows)
@@ -235,6 +250,11 @@ class PlainPrecision(ColumnObjective):
     @classmethod
     def _lowest(cls, lattice: Lattice, tree: Tree, settings: ObjectiveSettings) -> Floats:  # noqa: ARG003
         return _height_shares(tree)
+
+    @property
+    def grows(self) -> bool:
+        """What is refused does not matter."""
+        return True
 
     def _columns(self, node: JudgedNode) -> Sequence[float]:
         levels = zip(self.lattice.trees, node.grouped.levels, strict=True)
@@ -261,6 +281,11 @@ class Loss(ColumnObjective):
         times, shown = leaf_counts(lattice, tree), max(1, lattice.rows)
         shares = np.array([times @ domain_share(tree, level) / shown for level in range(tree.levels)])
         return np.array([_scaled(settings.generalisation * share, tree, settings) for share in shares])
+
+    @property
+    def grows(self) -> bool:
+        """A refused cell costs more than a shown one, whatever the factor."""
+        return True
 
     def _columns(self, node: JudgedNode) -> Sequence[float]:
         levels, rows = node.grouped.levels, max(1, node.figures.rows)
@@ -303,6 +328,11 @@ class ColumnEntropy(ColumnObjective):
     def _lowest(cls, lattice: Lattice, tree: Tree, settings: ObjectiveSettings) -> Floats:
         return settings.generalisation * _entropies(lattice, tree)
 
+    @property
+    def grows(self) -> bool:
+        """Bits of more refused rows are never fewer."""
+        return True
+
     def _columns(self, node: JudgedNode) -> Sequence[float]:
         lowest = [low[level] for low, level in zip(self.lowest, node.grouped.levels, strict=True)]
         if not node.figures.refused:
@@ -327,6 +357,11 @@ class PlainEntropy(ColumnObjective):
     @classmethod
     def _lowest(cls, lattice: Lattice, tree: Tree, settings: ObjectiveSettings) -> Floats:
         return settings.generalisation * _entropies(lattice, tree)
+
+    @property
+    def grows(self) -> bool:
+        """What is refused does not matter."""
+        return True
 
     def _columns(self, node: JudgedNode) -> Sequence[float]:
         return [low[level] for low, level in zip(self.lowest, node.grouped.levels, strict=True)]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mahrem.models import Counts, PrivacyModel, holds_either_way
+from mahrem.arrays import counting
+from mahrem.models import Counts, KAnonymity, PrivacyModel, holds_either_way
 from mahrem.partition._partition import Admits
 from mahrem.partition.judging import Admission, JudgedClasses, standing
 from mahrem.partition.lattice._lattice import Grouped, Lattice
@@ -57,7 +58,7 @@ class NodeJudge:
         if int(grouped.sizes[~possible].sum()) > self.budget:  # whatever is taken away, these never stand
             return possible
         fewest = 0 if self.most is None else int(grouped.sizes.sum()) - self.most
-        return standing(JudgedClasses(grouped.sizes, large, node.among, fewest))
+        return standing(JudgedClasses(grouped.sizes, large, node.among, fewest, node.compared()))
 
 
 def judges_by_counts(admits: Admits) -> bool:
@@ -92,6 +93,33 @@ class _NodeCounts:
                 found &= looser.holds(counts)
         return found
 
+    def compared(self) -> counting.ComparedClasses | None:
+        """Give what classes show beside how far it may lie from the table; None where more is asked.
+
+        Classes are large enough already. What one of those that are left shows is in the table that they
+        make: how values that do not occur are read changes nothing for it.
+        """
+        about = [(model, key) for model, key in self.promises if not isinstance(model, KAnonymity)]
+        keys = {key for _, key in about}
+        allowed = [model.allowance() for model, _ in about]
+        key = next(iter(keys), None)
+        if len(keys) != 1 or key is None or self.tally[key].missing or self.tally[key].held is not None:
+            return None
+        known = [each for each in allowed if each is not None]
+        if len(known) < len(allowed):
+            return None
+        counts = self.tally[key]
+        return counting.ComparedClasses(
+            counts.sizes.astype(np.int64, copy=False),
+            np.concatenate([[0], counts.ends]).astype(np.int64, copy=False),
+            counts.value.astype(np.int64, copy=False),
+            counts.count.astype(np.int64, copy=False),
+            counts.shares,
+            len(counts.table),
+            min(each.surplus for each in known),
+            min(each.gain for each in known),
+        )
+
     def among(self, left: Mask) -> Mask:
         """Judge all classes against the table that some of them make."""
         found: Mask = np.ones(self.alone.groups, np.bool_)
@@ -117,8 +145,10 @@ def _readings(counts: Counts, left: Mask) -> Iterator[Counts]:
     yield counts.against(_shares(times))
     if met.all():
         return
-    yield _only(counts, times, np.append(np.ones(len(met) - 1, np.bool_), met[-1:]))
-    yield _only(counts, times, met)
+    if not met[-1]:  # it may stand for cells without a value
+        yield _only(counts, times, np.append(np.ones(len(met) - 1, np.bool_), met[-1:]))
+    if not met[:-1].all():
+        yield _only(counts, times, met)
 
 
 def _only(counts: Counts, times: Floats, kept: Mask) -> Counts:

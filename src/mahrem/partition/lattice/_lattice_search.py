@@ -138,6 +138,15 @@ class Search:
             self.best, self.least = node, outcome.loss
         return outcome
 
+    def at_least(self, node: Node) -> float:
+        """Say what a node loses at least, by sizes of classes alone; infinity where it cannot hold."""
+        grouped = self.lattice.classes(node)
+        large: Mask = grouped.sizes >= self.minimum
+        figures = node_figures(grouped.sizes, large)
+        if figures.refused > self.budget or not figures.kept_classes:
+            return math.inf
+        return self.objective.at_least(JudgedNode(grouped, large, figures))
+
     def choose(self, node: Node) -> None:
         """Take a node as the result, if it holds, whatever else was checked on the way."""
         if self.known[node].holds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterator
 from functools import reduce
@@ -107,6 +108,9 @@ class Tags:
 
     def finish(self) -> None:
         """Check every node that may still be the best, the most promising first."""
+        if not self.search.prunes:
+            self._finish_by_sizes()
+            return
         ranked = (self.height if self.floor is None else self.floor).ravel()
         alive = (UNKNOWN,) if self._settled else (UNKNOWN, HOLDS)
         places = np.flatnonzero(np.isin(self.state, alive))
@@ -116,3 +120,31 @@ class Tags:
             for node in self._nodes(block[np.isin(self.state.ravel()[block], alive)]):
                 if self.state[node] in alive and node not in self.search.known:
                     self.check(node)
+
+    def _finish_by_sizes(self) -> None:
+        """Check nodes in the order of what they lose at least by the sizes of their classes.
+
+        Judging a node is dear, grouping it is not. A node waits until no other may lose less: by then one
+        that holds has mostly been found, and what loses more by its sizes alone is not judged at all.
+        """
+        floors = None if self.floor is None else self.floor.ravel()
+        ranked = self.height.ravel() if floors is None else floors
+        places = np.flatnonzero(self.state.ravel() == UNKNOWN)
+        places = places[np.argsort(ranked[places], kind="stable")]
+        waiting: list[tuple[float, Node]] = []
+        for place, node in zip(places.tolist(), self._nodes(places), strict=True):
+            floor = -math.inf if floors is None else float(floors[place])
+            while waiting and waiting[0][0] <= floor:
+                self._check_waiting(*heapq.heappop(waiting))
+            if self.wanted(node):
+                least = self.search.at_least(node)
+                if math.isinf(least):
+                    self.check(node)  # it cannot hold, which is seen at once
+                else:
+                    heapq.heappush(waiting, (least, node))
+        while waiting:
+            self._check_waiting(*heapq.heappop(waiting))
+
+    def _check_waiting(self, least: float, node: Node) -> None:
+        if self.wanted(node) and least < self.search.least - _TIE:
+            self.check(node)

@@ -138,7 +138,8 @@ class ObjectiveSettings:
 class Objective(ABC):
     """What is minimised, on one lattice.
 
-    ``monotone`` says that the loss itself never falls on the way up, whatever is refused.
+    ``monotone`` says that the loss itself never falls on the way up, whatever is refused; :attr:`grows` that
+    whoever refuses more classes of a node never loses less.
 
     Guarantees:
         - No node at or above one loses less than its :meth:`bound`, whatever is refused there.
@@ -147,6 +148,15 @@ class Objective(ABC):
     """
 
     monotone: ClassVar[bool] = False
+
+    @property
+    def grows(self) -> bool:
+        """Whether a node that refuses more classes never loses less; not, unless an objective says so."""
+        return False
+
+    def at_least(self, node: JudgedNode) -> float:
+        """Say what a node loses at least if it refuses these classes and perhaps others."""
+        return self.value(node) if self.grows else self.bound(node)
 
     @classmethod
     @abstractmethod

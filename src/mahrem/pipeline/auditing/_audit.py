@@ -279,8 +279,6 @@ def _all_rows(table: pl.LazyFrame) -> Mask:
 
 def _passes(table: pl.LazyFrame, policy: Policy) -> int:
     """Say how often to read a table: 0 takes it into memory, which needs about 40 bytes a cell."""
-    if policy.delta_presence is not None:
-        return 0  # cells of different classes are compared: they must all be there
     memory = policy.memory
     if memory is None:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -70,3 +70,32 @@ class RiskKeywords(MaskingKeywords, total=False):
     household: Hashable | None
     fraction: float | None
     largest: int | None
+
+
+class LevelKeywords(TypedDict, total=False):
+    """Hierarchies, how a source is read, what columns are worth: settings of a release."""
+
+    hierarchy: Mapping[Any, Any]
+    weights: Mapping[Any, float]
+    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx", "sav", "dta", "xpt"]
+    null: str | Sequence[str]
+    delimiter: str | None
+    encoding: str | None
+    decimal: Literal[".", ","] | None
+    header: bool | None
+    names: str | Sequence[str]
+    skip_rows: int | None
+    query: str | None
+    table: str | None
+
+
+class GeneralisationKeywords(LevelKeywords, total=False):
+    """How levels are chosen and rows sampled.
+
+    Attributes:
+        beta: Chance of each row to be sampled; usual: that which needs the smallest classes.
+        share: Part of epsilon that chooses levels; default 0.1.
+    """
+
+    beta: float | None
+    share: float

@@ -82,32 +82,50 @@ def publish_masked(
         force: Replace an earlier release.
         verified: Raises if what it is given does not keep what was promised.
     """
-    place = unmarked(report)
-    if place is not None:
-        raise GuaranteeBroken(f"the report says {place!r} without a reason why it may")
-    told = {"mahrem": version("mahrem"), **_roles(table, opened), **report}
+    return publish_made(lambda: (table, report), opened.policy, output=output, force=force, verified=verified)
+
+
+def publish_made(
+    make: Callable[[], tuple[pl.DataFrame, Mapping[str, Any]]],
+    policy: Policy,
+    *,
+    output: str | Path | None,
+    force: bool,
+    verified: Callable[[pl.DataFrame], None],
+) -> MaskedRelease:
+    """Publish as :func:`publish_masked` a table that is only made once its folder is known to be free."""
     if output is None:
+        table, told = _told(*make(), policy)
         verified(table)
         return MaskedRelease(table=table, report=told)
-    folder, kind = Path(output), opened.policy.format
+    folder, kind = Path(output), policy.format
     with staged_release(folder, force=force) as stage:
+        table, told = _told(*make(), policy)
         path = stage / f"data.{kind}"
         ordered = table[table.hash_rows(seed=0).arg_sort()]  # the order of rows tells what the rows do not
         spreadsheets = FORMATS[kind].spreadsheets
         write_table(text_where_needed(ordered) if spreadsheets else ordered, path, kind)
         back = read_back(path, table.columns, kind).collect()
         verified(restore_cells(back.lazy()).collect() if spreadsheets else back)
-        if opened.policy.k is not None:
-            about = {"mahrem": {"version": version("mahrem")}, **opened.policy.public()}
+        if policy.k is not None:
+            about = {"mahrem": {"version": version("mahrem")}, **policy.public()}
             (stage / "policy.toml").write_text(tomli_w.dumps(about), encoding="utf-8")
         (stage / "report.json").write_text(to_json(told), encoding="utf-8")
     record_run(folder, None, {"method": told["method"], "rows": table.height})
     return MaskedRelease(table=table, report=told, folder=folder)
 
 
-def _roles(table: pl.DataFrame, opened: MaskedSource) -> dict[str, object]:
-    """Say what the published columns are."""
-    policy = opened.policy
+def _told(
+    table: pl.DataFrame, report: Mapping[str, Any], policy: Policy
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Say what the published columns are beside a report; a number without a reason is refused."""
+    place = unmarked(report)
+    if place is not None:
+        raise GuaranteeBroken(f"the report says {place!r} without a reason why it may")
+    return table, {"mahrem": version("mahrem"), **_roles(table, policy), **report}
+
+
+def _roles(table: pl.DataFrame, policy: Policy) -> dict[str, Any]:
     roles = dict.fromkeys(policy.quasi, "quasi") | dict.fromkeys(policy.sensitive, "sensitive")
     return {
         "columns": {name: {"role": roles.get(name, "insensitive")} for name in table.columns},

@@ -23,6 +23,12 @@ def masking_settings() -> Mapping[str, Setting]:
     return {name: known[name] for name in (*_ROLES, "weights", "format", *_READING)}
 
 
+def level_settings() -> Mapping[str, Setting]:
+    """Give the settings of a release that private levels take too: hierarchies, worth of columns, reading."""
+    known = release_settings()
+    return {name: known[name] for name in ("hierarchy", "weights", "format", *_READING)}
+
+
 def _key_sets(name: str, value: object) -> tuple[tuple[tuple[str, ...], int], ...]:
     """Read columns and their k from ``{"age,sex": 5}`` or from texts ``"age,sex=5"``."""
     if not isinstance(value, Mapping) and (isinstance(value, str) or not isinstance(value, Sequence)):
@@ -81,6 +87,14 @@ class PerturbationSettings:
         (), read=_STEPS, group="method", spelling="--step", metavar="COLS=METHOD[:NAME=VALUE,...]"
     )
     seed: int | None = setting(read=whole, group="method", metavar="N", private=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneralisationSettings:
+    """How a budget is split between choosing levels and showing rows, and how many rows are sampled."""
+
+    beta: float | None = setting(read=number.within(0, 1), group="method", metavar="0..1")
+    share: float = setting(0.1, read=number.within(0, 1), group="method", metavar="0..1")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,14 +95,14 @@ def anonymize(
         delta_disclosure: Bound on |ln(share in class / in table)|.
         delta_presence: Chance of being in, given the population.
         trajectory_k: At least so many people share all that tied rows show.
-        k_map: So many people of the population fit a class, by an estimate from fraction.
+        k_map: So many people of the population fit a class, counted in population or estimated from fraction.
         journalist_risk: Largest expected chance to find somebody of a class in the population.
         no_attack: What finding somebody brings an attacker, and what looking costs: it must not pay.
         average_risk: Largest mean chance to find a row.
         marketer_risk: Largest share of rows that somebody expects to find who matches all.
         population_uniqueness: Largest share of the population thought to stand alone.
         population_uniqueness_kind: Estimator of population uniqueness.
-        population: Table with everyone: for delta-presence, and for audits.
+        population: Table with everyone: for delta-presence, k-map, and for audits.
         known_absence: Whether people of the population may be known to be absent, under delta-presence:
             refused, allowed; usual refused.
         fraction: Share of the population in the table, for the risk figures.

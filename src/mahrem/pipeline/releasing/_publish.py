@@ -129,6 +129,11 @@ def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Row
             "delta-presence cannot be reached: cells of different classes overlap; publish words as sets"
         )
         raise Infeasible(message, reached=by_person.reached)
+    if "k-map-population" in broken:
+        reached = broken["k-map-population"].reached
+        raise Infeasible(
+            "k-map cannot be reached: rows that show nothing are of too few people", reached=reached
+        )
     if broken and draft.method == BY_RECIPE and draft.policy.trajectory_k is not None:
         # The recipe's classes are given, and each keeps the promises: what tied rows show together does not.
         raise Infeasible(_UNLIKE, reached=next(iter(broken.values())).reached)

@@ -265,6 +265,8 @@ class Policy:
             raise InvalidParameter(
                 f"known_absence={self.known_absence!r} is about delta_presence; say delta_presence too"
             )
+        if self.k_map is not None and self.population is not None:
+            self._check_k_map()
         if self.suppressed != "hidden":
             self._check_suppressed()
         self._check_automatic()
@@ -318,10 +320,27 @@ class Policy:
             raise InvalidParameter(
                 "repair makes cells that overlap, and delta_presence needs cells that do not; leave one out"
             )
+        self._refuse_hidden_anywhere("delta_presence")
+
+    def _check_k_map(self) -> None:
+        """Refuse what would keep people of the population from being counted."""
+        if self.fraction is not None:
+            raise InvalidParameter(
+                "k_map is counted in population or estimated from fraction; give one of the two"
+            )
+        if self.subject is not None:
+            raise InvalidParameter(
+                "subject: people of several rows would count several times in population, and k_map would "
+                "not hold; publish one row for each person"
+            )
+        check.one_of(("text",), **{"cells (with k_map and population)": self.cells})
+        self._refuse_hidden_anywhere("k_map")
+
+    def _refuse_hidden_anywhere(self, promise: str) -> None:
         if self.missing is Missing.SUPPRESS:
             raise InvalidParameter(
                 "missing='suppress' hides rows whose people could be anywhere in the population, and "
-                "delta_presence could not be judged; drop them, or let a missing value be a category"
+                f"{promise} could not be judged; drop them, or let a missing value be a category"
             )
 
     def _check_suppressed(self) -> None:
@@ -389,6 +408,9 @@ class Policy:
             promises.append(Promise(MODELS["trajectory-k-anonymity"].load()(self.trajectory_k), None))
         about_risk = [entry.figure.name for entry in MODELS.values() if entry.fraction]
         figures = {name: getattr(self, name, None) for name in about_risk}
+        if self.k_map is not None and self.population is not None:  # counted, not estimated
+            promises.append(Promise(MODELS["k-map-population"].load()(self.k_map), None))
+            figures["k_map"] = None
         kind = self.population_uniqueness_kind
         risks = models_of_risk(figures, fraction=self.fraction, kind=kind)
         promises.extend(Promise(model, None) for model in risks)

@@ -78,6 +78,7 @@ def _claims(folder: Path, settings: dict[str, Any], report: Mapping[str, Any]) -
     aside = {
         "delta_presence",
         "known_absence",
+        *(["k_map"] if _counts_people(settings) else []),
         *(["method"] if settings.get("method") == BY_RECIPE else []),
     }  # judged below
     policy = Policy.of({key: value for key, value in settings.items() if key not in aside})
@@ -101,6 +102,11 @@ def _claims(folder: Path, settings: dict[str, Any], report: Mapping[str, Any]) -
         hides=_hides(settings),
         spreadsheets=FORMATS[policy.format].spreadsheets,
     )
+
+
+def _counts_people(settings: Mapping[str, object]) -> bool:
+    """Say whether k-map was counted in a table of the population, which is private, or else estimated."""
+    return "k_map" in settings and "fraction" not in settings
 
 
 def _about_risk(settings: Mapping[str, object]) -> dict[str, object]:
@@ -154,6 +160,8 @@ def _check_promises(
     if presence is not None:
         name = "delta-presence-shown" if settings.get("known_absence") == "allowed" else "delta-presence"
         wanted.append((name, None, presence[1]))
+    if _counts_people(settings):
+        wanted.append(("k-map-population", None, settings["k_map"]))
     told = [(promise["model"], promise["column"], promise["wanted"]) for promise in report["promises"]]
     for model, column, figure in wanted:
         names = {column, None if column is None else published.get(column)}
