@@ -42,6 +42,10 @@ def arrow_table(given: object) -> pa.Table | None:
             )
         _READ.add(given)
     try:
+        if type(given).__name__ == "DuckDBPyRelation":
+            from mahrem.table.reading._databases import readable
+
+            given = readable(given, what)
         if is_stream:
             return pa.RecordBatchReader.from_stream(given).read_all()
         return pa.Table.from_batches([pa.record_batch(given)])
