@@ -120,7 +120,8 @@ def _show(done: list[Tried], seconds: float, onward: str) -> None:
         print(f"{cost:6.0f}  seconds of a processor: {verb}")
     bad = sum(pair.wrong is not None for pair in done)
     each = sum(costly.values()) / max(1, len(done))
-    print(f"{len(done)} pairs, {bad} above the sensitivity, {seconds:.0f} s, {each:.2f} s of a processor each")
+    cost = f"{seconds:.0f} s, {each:.2f} s of a processor each"
+    print(f"{len(done)} pairs, {bad} above the sensitivity, {cost}")
     print(f"goes on with {onward}")
     sys.exit(bad > 0)
 

@@ -64,7 +64,7 @@ def test_every_private_model_tells_odd_neighbours_apart_by_noise_only(relation: 
 @pytest.mark.parametrize(
     ("source", "cells"),
     [
-        ("Arrow", {"ward": dt.time(3), "stay": dt.timedelta(3)}),  # everybody's numbers become times and spans
+        ("Arrow", {"ward": dt.time(3), "stay": dt.timedelta(3)}),  # so are all numbers then
         ("Parquet by pandas", {"ward": dt.timedelta(3), "stay": dt.time(3)}),
         ("CSV read by DuckDB", {"ward": "1" * 100}),  # a kind of number that others know as bytes
         ("CSV without a header", {"group": "two\rlines"}),  # the sign that ended lines of old

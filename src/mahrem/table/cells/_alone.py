@@ -39,7 +39,7 @@ def text_alone(column: str, dtype: pl.DataType) -> pl.Expr:
     return _text(pl.col(column), dtype).alias(column)
 
 
-def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:  # noqa: PLR0911 - one line per kind
     if isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
         trimmed = cell.cast(pl.String).str.strip_chars()
         return pl.when(trimmed != "").then(trimmed)
@@ -215,17 +215,21 @@ def _text_of(value: object) -> str | None:  # noqa: PLR0911 - one line per kind
             return str(int(value))
         case Decimal():
             return _text_of_decimal(value)
-        case date():  # a day that is none is not equal to itself
-            if value != value:  # noqa: PLR0124
-                return None
-            return re.sub(_MIDNIGHT, "", re.sub(_THOUSANDTHS, r"\1", value.isoformat()))
-        case timedelta():
-            return str(value // _MICROSECOND)
+        case date() | timedelta():
+            return _text_of_time(value)
         case Real():
             return _text_of_float(float(value))
         case Complex() if complex(value).imag == 0:  # what a column of numbers is beside one that is complex
             return _text_of_float(complex(value).real)
     return None
+
+
+def _text_of_time(value: date | timedelta) -> str | None:
+    if value != value:  # noqa: PLR0124 - a day that is none is not equal to itself
+        return None
+    if isinstance(value, timedelta):
+        return str(value // _MICROSECOND)
+    return re.sub(_MIDNIGHT, "", re.sub(_THOUSANDTHS, r"\1", value.isoformat()))
 
 
 def _text_of_decimal(value: Decimal) -> str | None:
