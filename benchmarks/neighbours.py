@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -113,11 +113,11 @@ def main() -> None:
 def _show(done: list[Tried], seconds: float, onward: str) -> None:
     for source, pairs in Counter(pair.source for pair in done).most_common():
         print(f"{pairs:6d}  {source}")
-    costly = Counter[str]()
+    costly = defaultdict[str, float](float)
     for pair in done:
         costly[pair.verb] += pair.seconds
-    for verb, cost in costly.most_common(5):
-        print(f"{cost:6.0f}  seconds of a processor: {verb}")
+    for verb in sorted(costly, key=costly.__getitem__, reverse=True)[:5]:
+        print(f"{costly[verb]:6.0f}  seconds of a processor: {verb}")
     bad = sum(pair.wrong is not None for pair in done)
     each = sum(costly.values()) / max(1, len(done))
     cost = f"{seconds:.0f} s, {each:.2f} s of a processor each"
