@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import polars as pl
-import pytest
 from scipy import stats
 
 from mahrem.dp import Ledger, Relation
@@ -277,10 +277,31 @@ def _models() -> Iterator[Verb]:
         "network of classes": partial(private.PrivateClassifier, classes=(0, 1), **steps),
         "network of numbers": partial(private.PrivateRegressor, lower=0, upper=1, **steps),
     }
-    for name, make in (linear | classes).items():
+    for name, make in linear.items():
+        yield _learnt(name, make, 20_000)
+    for name, make in classes.items():
         yield _learnt(name, make, 2_000)
     for name, make in networks.items():
         yield _learnt(name, make, 60)
+
+
+def _score() -> Verb:
+    """Give the paid score of a model, about rows of which one is wrong or not."""
+    from mahrem.learning.private import PrivateBoosting
+
+    model = PrivateBoosting(epsilon=1.0, classes=(0, 1), rounds=2)
+    model.fit(np.full((9, 1), 0.5), np.ones(9), ledger=budget())
+    said = model.predict([[0.5]]).tolist()
+
+    def draw(neighbour: int, runs: int) -> Scores:
+        rows, labels = np.full((4, 1), 0.5), said * 3 + (said if neighbour else [None])
+
+        def once() -> Sequence[float]:
+            return [model.score(rows, labels, ledger=budget(relation="replace"), epsilon=1.0)]
+
+        return _runs(once, runs)
+
+    return Verb(name="score of a model, replace", draw=draw, runs=2_000)
 
 
 def _teachers() -> Verb:
@@ -394,7 +415,7 @@ def _federated() -> Iterator[Verb]:
 
         return _runs(once, runs)
 
-    yield Verb(name="rules of a silo", draw=rules, runs=5_000)
+    yield Verb(name="rules of a silo", draw=rules, runs=20_000)
 
 
 def cheap_verbs() -> Iterator[Verb]:
@@ -422,6 +443,7 @@ def every_verb() -> Iterator[Verb]:
     yield asked("quantile(x, 0.25, 0.75)", half, [*half, 10.0])
     yield _bounds()
     yield from _models()
+    yield _score()
     yield _teachers()
     yield _synthesis()
     yield from _federated()
@@ -436,8 +458,7 @@ def inferred_types() -> Iterator[None]:
         text = pl.col(column).cast(pl.String)
         return text.replace_strict(declared, range(len(declared)), default=None, return_dtype=pl.Int64)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_tally_frame, "place_alone", place_by_column)
+    with patch.object(_tally_frame, "place_alone", place_by_column):
         yield
 
 
@@ -447,8 +468,7 @@ def halved_noise() -> Iterator[None]:
     from mahrem.dp.noise import _mechanisms
 
     whole = _mechanisms.integer_sampler
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_mechanisms, "integer_sampler", lambda kind, scale: whole(kind, scale / 2))
+    with patch.object(_mechanisms, "integer_sampler", lambda kind, scale: whole(kind, scale / 2)):
         yield
 
 

@@ -63,6 +63,7 @@ ANYWHERE: tuple[object, ...] = (
     pd.Period("2024-01"),
     pd.Timedelta(3, "D"),
     dt.time(3),
+    dt.timedelta(hours=3),
     Ellipsis,
     NotImplemented,
     type,

@@ -85,7 +85,13 @@ def learns(name: str, relation: str, *, search: bool = False) -> Callable[[objec
             found = mh.train(
                 given, ledger=book, model=entry.model, how=entry.how, epsilon=2, **settings, **said
             )
-        return model_weights(found.estimator), found.metrics, found.as_dict()["plan"], held(found)
+        return (
+            model_weights(found.estimator),
+            found.metrics,
+            found.as_dict()["plan"],
+            repr(found.estimator),
+            held(found),
+        )
 
     return learn
 

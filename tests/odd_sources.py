@@ -304,15 +304,18 @@ BY_ARROW = {
 }
 
 
+AS_TEXT = {*(name for name in SOURCES if "CSV" in name), "DuckDB, texts"}
+
+
 def made(people: list[Record], source: str, folder: Path) -> object | None:
     """Make a table as that source does; None where its own library cannot write such rows."""
     folder.mkdir(parents=True, exist_ok=True)
-    if "CSV" in source and any(
+    if source in AS_TEXT and any(
         isinstance(cell, np.complexfloating) for person in people for cell in person.values()
     ):
         return None  # pandas writes everybody's number as a complex one
-    if source in BY_ARROW and any(isinstance(cell, dt.time) for person in people for cell in person.values()):
-        return None  # Arrow takes everybody's number for a time of day where the first cell is one
+    if source in BY_ARROW and isinstance(people[0]["cost"], dt.time | dt.timedelta):
+        return None  # Arrow cuts off what stands behind everybody's point
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

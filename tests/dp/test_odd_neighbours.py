@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import shutil
 import warnings
 from pathlib import Path
@@ -58,6 +59,25 @@ def test_every_private_model_tells_odd_neighbours_apart_by_noise_only(relation: 
             pair = odd_last(draw_pair(random))
             tables = tables_of(pair, random.choice(["pandas", "CSV", "XLSX", "DuckDB"]), tmp_path)
         assert_dp({**verbs(relation), **learners(relation)}[name], *tables)
+
+
+@pytest.mark.parametrize(
+    ("source", "cells"),
+    [
+        ("Arrow", {"ward": dt.time(3), "stay": dt.timedelta(3)}),  # so are all numbers then
+        ("Parquet by pandas", {"ward": dt.timedelta(3), "stay": dt.time(3)}),
+        ("CSV read by DuckDB", {"ward": "1" * 100}),  # a kind of number that others know as bytes
+        ("CSV without a header", {"group": "two\rlines"}),  # the sign that ended lines of old
+    ],
+)
+def test_what_one_cell_makes_of_all_others_comes_back(
+    source: str, cells: dict[str, object], tmp_path: Path
+) -> None:
+    people = [usual_record(Random(number)) for number in range(9)]
+    tables = tables_of(OddPair("", people, [people[0] | cells, *people], "add-remove"), source, tmp_path)
+    assert tables is not None
+    for name in ("count() by ward", "count() where ward != '2' and cost >= 12", "sum(stay) by group"):
+        assert_dp(verbs("add-remove")[name], *tables)
 
 
 def test_every_entry_that_learns_from_tables_is_tried() -> None:

@@ -66,7 +66,7 @@ def test_a_private_classifier_learns_and_says_what_it_cost() -> None:
     model = classifier(network="dnn", options={"hidden": (8,)}, descent=Descent(learning_rate=1.0)).fit(
         rows, labels, ledger=ledger
     )
-    assert model.score(rows, labels) > 0.85
+    assert model.score(rows, labels, openly=True) > 0.85
     assert model.cost_ == (model.plan_.epsilon, 1e-5)
     assert ledger.spent().epsilon == pytest.approx(model.cost_[0], rel=1e-6)
     assert model.predict_proba(rows).sum(axis=1) == pytest.approx(1)
@@ -78,7 +78,7 @@ def test_a_table_is_read_by_its_public_facts() -> None:
     model = classifier(network="logistic", target="y", classes=None, features=["x", "kind"])
     model.fit(frame(), ledger=book(columns=FACTS))
     assert model.classes_ == ("no", "yes")
-    assert model.score(frame(), frame()["y"].to_numpy()) > 0.8
+    assert model.score(frame(), frame()["y"].to_numpy(), openly=True) > 0.8
     assert model.predict(frame().with_columns(kind=pl.lit("never seen"), x=None)).shape == (ROWS,)
 
 
@@ -96,7 +96,7 @@ def test_numbers_and_series_and_rows_can_be_learnt_too() -> None:
     squeezed = PrivateAutoencoder(options={"code": 2, "hidden": (4,)}, **common)
     squeezed.fit(series.reshape(ROWS, 8), ledger=book())
     assert squeezed.transform(series.reshape(ROWS, 8)).shape == (ROWS, 2)
-    assert squeezed.score(series.reshape(ROWS, 8)) > -1
+    assert squeezed.score(series.reshape(ROWS, 8), openly=True) > -1
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_computed() -> None:
@@ -289,7 +289,7 @@ def test_a_killed_process_leaves_a_training_that_is_paid_for_and_goes_on(tmp_pat
         checkpoint=path,
     ).fit(data, ledger=home)
     assert Ledger.open(home).spent().epsilon == before
-    assert model.score(data, frame()["y"].to_numpy()) > 0.7
+    assert model.score(data, frame()["y"].to_numpy(), openly=True) > 0.7
 
 
 def test_people_with_several_rows_are_protected_as_one() -> None:
@@ -387,7 +387,7 @@ def test_scattering_features_and_shifted_copies_are_trained_privately() -> None:
         augmentation=Augmentation(copies=2, shift=1),
         rows=300,
     )
-    assert model.fit(images, labels, ledger=book(epsilon=20)).score(images, labels) > 0.9
+    assert model.fit(images, labels, ledger=book(epsilon=20)).score(images, labels, openly=True) > 0.9
 
 
 def test_a_checkpoint_knows_what_a_network_started_from(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_rows_of_one_class_come_to_lie_together(kind: str, gain: float) -> None:
     assert ledger.spent().epsilon == pytest.approx(fitted.cost_[0])
     assert fitted.cost_[0] <= 8
     raw = np.mean(truth[nearest_others(tested.astype(float))] == truth)
-    assert fitted.score(tested, truth) > raw + gain
+    assert fitted.score(tested, truth, openly=True) > raw + gain
     codes = fitted.transform(tested)
     assert np.allclose(np.linalg.norm(codes, axis=1), 1.0, atol=1e-3)
     same = fitted.distances(tested[:400], tested[400:])

@@ -20,6 +20,7 @@ cells = st.one_of(
     st.booleans(),
     st.dates(dt.date(1000, 1, 1)),
     st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2200, 1, 1)),  # noqa: DTZ001 - clocks of no place
+    st.timedeltas(dt.timedelta(-(10**6)), dt.timedelta(10**6)),
     st.decimals(-1000, 1000, places=3).filter(lambda one: one != 0),
     st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8),
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.learning.private._paid_score import PaidScore, error_noise, noisy_share, paid_event
     from mahrem.learning.private._private_search import PrivateSearch, search_epsilon
     from mahrem.learning.private._secret_stream import SecretStream, new_stream
     from mahrem.learning.private.boosting import (
@@ -60,6 +61,7 @@ __all__ = [
     "LocalNoise",
     "ObjectivePerturbation",
     "OutputPerturbation",
+    "PaidScore",
     "PlainNetwork",
     "PlainSiamese",
     "PolynomialLastLayer",
@@ -77,8 +79,11 @@ __all__ = [
     "SecretStream",
     "TrainingPlan",
     "WarmStart",
+    "error_noise",
     "frozen_features",
     "nearest_others",
     "new_stream",
+    "noisy_share",
+    "paid_event",
     "search_epsilon",
 ]

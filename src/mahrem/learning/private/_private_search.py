@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,7 @@ class PrivateSearch:
         epsilon: What all may cost together: the noise of every training is found for it. None takes the
             noise that candidates have, and says what it costs.
         delta: The same; by default half of a candidate's, so that half is left for whatever else there is.
+        ledger: Pays, where ``fit`` names none.
         seed: For tests only; nothing is private then.
 
     Guarantees:
@@ -132,6 +134,7 @@ class PrivateSearch:
     score_noise: float = 50.0
     epsilon: float | None = None
     delta: float | None = None
+    ledger: Ledger | str | Path | None = field(default=None, repr=False)
     seed: int | None = None
 
     def __post_init__(self) -> None:
@@ -140,9 +143,9 @@ class PrivateSearch:
             raise InvalidParameter("candidates: give at least one")
         check.above_zero(score_noise=self.score_noise)
 
-    def plan(self, ledger: Ledger) -> SearchPlan:
+    def plan(self, ledger: Ledger | str | Path | None = None) -> SearchPlan:
         """Say what it will cost; nothing is spent."""
-        return self._planned(ledger)[0]
+        return self._planned(Ledger.paying(self.ledger, ledger))[0]
 
     def _planned(self, ledger: Ledger) -> tuple[SearchPlan, list[Candidate]]:
         """Give the plan, and candidates with the noise that it needs."""
@@ -184,7 +187,7 @@ class PrivateSearch:
             low, high = (low, middle) if fits(middle) else (middle, high)
         return high
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger) -> Any:
+    def fit(self, X: Any, y: Any, *, ledger: Ledger | str | Path | None = None) -> Any:
         """Pay for the whole search, then run it; gives the best model.
 
         Args:
@@ -192,14 +195,15 @@ class PrivateSearch:
             y: ``(n,)`` labels, or numbers.
             ledger: Pays; its unit must be single rows, of which one moves the number of right answers by 1.
         """
-        plan, candidates = self._planned(ledger)
+        book = Ledger.paying(self.ledger, ledger)
+        plan, candidates = self._planned(book)
         for candidate in candidates:
-            candidate.tried(X, y, ledger)  # whatever can be refused is refused before anything is paid
+            candidate.tried(X, y, book)  # whatever can be refused is refused before anything is paid
         what = f"private search over {len(candidates)} settings"
-        ledger.spend(plan.event, what=what, delta=plan.delta, epsilon=plan.epsilon)
+        book.spend(plan.event, what=what, delta=plan.delta, epsilon=plan.epsilon)
         stream = new_stream(self.seed)
         with part_of(plan.event):
-            best = self._best(candidates, X, y, ledger, stream)
+            best = self._best(candidates, X, y, book, stream)
         best.cost_ = (plan.epsilon, plan.delta)
         warning = "NOT PRIVATE (a test seed was given). Otherwise: " if stream.seeded else ""
         best.guarantee_ = warning + plan.guarantee()

@@ -9,14 +9,11 @@ import numpy as np
 
 from mahrem import check
 from mahrem.dp import Ledger
-from mahrem.dp.accounting import Composed, Event, Repeated
-from mahrem.dp.noise import IntegerNoise, global_sensitivity, laplace_integers
+from mahrem.dp.accounting import Composed, Event
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private import SecretStream
+from mahrem.learning.private import SecretStream, error_noise, noisy_share, paid_event
 from mahrem.learning.private.steps import limited_units
 from mahrem.types import Floats, Integers, Mask
-
-FINE = 1000  # steps of an error, from none to the whole range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +45,7 @@ class HeldOutMeasure:
 
     def fits(self, ledger: Ledger, training: Event | None, epsilon: float, delta: float) -> bool:
         """Say whether training (None: it is paid for) and measuring can be paid for together."""
-        noise = () if self.epsilon is None else (self._noise(ledger).event,) * 2
+        noise = () if self.epsilon is None else (paid_event(error_noise(ledger, self.epsilon)),)
         events = noise if training is None else (training, *noise)
         if not events:
             return True
@@ -81,16 +78,11 @@ class HeldOutMeasure:
             value = float(errors.mean()) if len(errors) else None
             shown = value if value is None or name != "accuracy" else 1 - value
             return {"metric": name, "value": shown, "rows": len(errors), "private": False, "note": OPEN}
-        noise = self._noise(ledger)
-        paid = Repeated(noise.event, 2)
-        ledger.spend(paid, what=f"measure: {name} on {self.share:g} held out", epsilon=self.epsilon)
-        # Row by row, so that a row moves the sum by FINE at most; what is no number is all wrong.
-        whole = np.rint(FINE * np.nan_to_num(errors, nan=1.0).clip(0, 1)).astype(np.int64)
-        wrong = noise([int(whole.sum())])[0] / FINE
-        count = noise([FINE * len(errors)])[0] / FINE
-        share = min(1.0, max(0.0, wrong / max(count, 1.0)))
+        noise = error_noise(ledger, self.epsilon)
+        what = f"measure: {name} on {self.share:g} held out"
+        ledger.spend(paid_event(noise), what=what, epsilon=self.epsilon)
+        share, off = noisy_share(errors, noise)
         value = 1 - share if name == "accuracy" else share
-        off = 2 * noise.half_width(0.05) / FINE / max(count, 1.0)
         return {
             "metric": name,
             "value": value,
@@ -99,10 +91,6 @@ class HeldOutMeasure:
             "epsilon": self.epsilon,
             "note": "noise costs about this error; rows by chance add to it",
         }
-
-    def _noise(self, ledger: Ledger) -> IntegerNoise:
-        reach = global_sensitivity(0, FINE, ledger.relation, ledger.unit, grouped=False, optional=True)
-        return laplace_integers(reach, epsilon=(self.epsilon or 1.0) / 2)
 
 
 OPEN = "NOT private: computed from real rows without noise; do not publish it as part of the promise"

@@ -14,6 +14,7 @@ from mahrem.dp import Ledger
 from mahrem.dp.accounting import Composed, Event, Spend, composed_cost, epsilon_of
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.learning._estimator import Estimator
+from mahrem.learning.private import PaidScore
 from mahrem.learning.votes._disjoint_teachers import count_classes, count_votes, rehearse, train_parts
 from mahrem.learning.votes._noisy_votes import GaussianVotes, NoisyVotes
 from mahrem.learning.votes._vote_costs import PublishedCost, SanitisedCost
@@ -23,7 +24,7 @@ Make = Callable[[], Any]
 
 
 @dataclass(kw_only=True)
-class Pate(Estimator):
+class Pate(PaidScore, Estimator):
     """A student taught by a private vote of teachers.
 
     A record is in the part of one teacher, so it moves one vote of each question. The cost is the one that
@@ -42,6 +43,7 @@ class Pate(Estimator):
         semi: Rounds in which the student adds public rows that it is sure of, with its own labels (0: none).
         sure: How sure it must be of a row to add it.
         sanitise: Also publish the data-dependent cost of :class:`GaussianVotes`, with noise that is paid for.
+        ledger: Pays, where ``fit`` names none.
 
     Attributes:
         model_: The trained student.
@@ -86,6 +88,7 @@ class Pate(Estimator):
     semi: int = 0
     sure: float = 0.95
     sanitise: SanitisedCost | None = None
+    ledger: Ledger | str | Path | None = field(default=None, repr=False)
 
     _estimator_type = "classifier"
 
@@ -110,7 +113,7 @@ class Pate(Estimator):
         y: Any,
         *,
         public: Any = None,
-        ledger: Ledger | str | Path,
+        ledger: Ledger | str | Path | None = None,
         units: Integers | None = None,
     ) -> Self:
         """Pay for every question, train the teachers, ask them, train the student.
@@ -126,7 +129,7 @@ class Pate(Estimator):
             BudgetExceeded: If it does not fit.
             Infeasible: If the answers hold one class only, so that no student can be trained.
         """
-        book = Ledger.of(ledger)
+        book = Ledger.paying(self.ledger, ledger)
         rows = self._public(public)
         self._refuse(X, y, rows, units, book.unit.subject)
         rehearse(self.teacher, rows, self.classes)
@@ -163,8 +166,7 @@ class Pate(Estimator):
         """Give the student's probabilities; costs nothing."""
         return self._student().predict_proba(X)
 
-    def score(self, X: Any, y: Any) -> float:
-        """Give the share of right answers; about these very rows, so not private if they are."""
+    def _open_score(self, X: Any, y: Any) -> float:
         return float(np.mean(np.asarray(self.predict(X)) == np.asarray(y)))
 
     def _refuse(self, X: Any, y: Any, rows: Any, units: Integers | None, subject: str | None) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from numbers import Complex, Integral, Real
 
@@ -35,6 +35,7 @@ _CLOCK = "%Y-%m-%dT%H:%M:%S%.f"
 _MIDNIGHT = r"T00:00:00(?:[+-][0-9]{2}:[0-9]{2})?$"  # a day, whatever zone it was put in
 MOST_DIGITS = 400  # of a number; the largest float has 309
 _THOUSANDTHS = r"(\.[0-9]{3})000(?![0-9])"  # polars writes whole thousandths of a second with three digits
+_MICROSECOND = timedelta(microseconds=1)
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -49,7 +50,7 @@ def text_alone(column: str, dtype: pl.DataType) -> pl.Expr:
     return _text(pl.col(column), dtype).alias(column)
 
 
-def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:  # noqa: PLR0911 - one line per kind
     if isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
         trimmed = cell.cast(pl.String).str.strip_chars()
         return pl.when(trimmed != "").then(trimmed)
@@ -68,11 +69,16 @@ def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:
         return cell.dt.to_string(_CLOCK + zoned).str.replace(_MIDNIGHT, "")
     if dtype.is_integer() or isinstance(dtype, pl.Boolean | pl.Null | pl.Date | pl.Time):
         return cell.cast(pl.String)
+    if isinstance(dtype, pl.Duration):
+        return _microseconds(cell, dtype).cast(pl.String)
     return pl.repeat(None, pl.len(), dtype=pl.String)
 
 
 def number_alone(column: str, dtype: pl.DataType, decimal: str | None = None) -> pl.Expr:
     """Read each cell as a number; what is none, NaN included, is null.
+
+    Spans and times of day are their microseconds: beside one of them pyarrow takes everybody's whole number
+    for such, and only so the numbers come back.
 
     Example:
         >>> words = pl.DataFrame({"cost": ["3", " 2.5", "much", "true"]})
@@ -88,9 +94,17 @@ def number_alone(column: str, dtype: pl.DataType, decimal: str | None = None) ->
         truth = pl.Series(list(_TRUTH)), pl.Series(list(_TRUTH.values()))
         said = text.str.to_lowercase().replace_strict(*truth, default=None, return_dtype=pl.Float64)
         number = pl.coalesce(text.cast(pl.Float64, strict=False), said)
+    elif isinstance(dtype, pl.Duration | pl.Time):
+        number = _microseconds(pl.col(column), dtype).cast(pl.Float64)
     else:
         number = pl.repeat(None, pl.len(), dtype=pl.Float64)
     return number.fill_nan(None).alias(column)
+
+
+def _microseconds(cell: pl.Expr, dtype: pl.Duration | pl.Time) -> pl.Expr:
+    kept = cell.to_physical()
+    unit = dtype.time_unit if isinstance(dtype, pl.Duration) else "ns"
+    return kept if unit == "us" else kept // 1000 if unit == "ns" else kept * 1000
 
 
 def plain_alone(column: str, dtype: pl.DataType) -> pl.Expr:
@@ -212,15 +226,21 @@ def _text_of(value: object) -> str | None:  # noqa: PLR0911 - one line per kind
             return str(int(value))
         case Decimal():
             return _text_of_decimal(value)
-        case date():  # a day that is none is not equal to itself
-            if value != value:  # noqa: PLR0124
-                return None
-            return re.sub(_MIDNIGHT, "", re.sub(_THOUSANDTHS, r"\1", value.isoformat()))
+        case date() | timedelta():
+            return _text_of_time(value)
         case Real():
             return _text_of_float(float(value))
         case Complex() if complex(value).imag == 0:  # what a column of numbers is beside one that is complex
             return _text_of_float(complex(value).real)
     return None
+
+
+def _text_of_time(value: date | timedelta) -> str | None:
+    if value != value:  # noqa: PLR0124 - a day that is none is not equal to itself
+        return None
+    if isinstance(value, timedelta):
+        return str(value // _MICROSECOND)
+    return re.sub(_MIDNIGHT, "", re.sub(_THOUSANDTHS, r"\1", value.isoformat()))
 
 
 def _text_of_decimal(value: Decimal) -> str | None:

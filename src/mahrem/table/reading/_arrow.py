@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
 
 import numpy as np
@@ -16,6 +16,7 @@ from mahrem.table.reading._reading import ColumnSource, Reading, arrange
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    import duckdb
     import pyarrow as pa
 
     from mahrem.types import Mask
@@ -43,6 +44,10 @@ def arrow_table(given: object) -> pa.Table | None:
             )
         _READ.add(given)
     try:
+        if type(given).__name__ == "DuckDBPyRelation":
+            from mahrem.table.reading._databases import readable
+
+            given = readable(cast("duckdb.DuckDBPyRelation", given), what)
         if is_stream:
             return pa.RecordBatchReader.from_stream(given).read_all()
         return pa.Table.from_batches([pa.record_batch(given)])

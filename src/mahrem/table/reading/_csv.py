@@ -151,9 +151,11 @@ def _opened(path: Path, place: Path | bytes, encoding: str, reading: Reading) ->
 
 
 def _line_end(head: bytes, reading: Reading) -> int:
-    """Say which byte ends a line; where each cell is read by itself, as the first line says."""
+    """Say which byte ends a line; where each cell is read by itself, as the header says and no record."""
     if not reading.by_cell:
         return RETURN if RETURN in head and NEWLINE not in head else NEWLINE
+    if reading.header is False:
+        return NEWLINE
     text = head.lstrip(b"\xef\xbb\xbf\r\n")
     first = [_first_end(text, 0, sign) for sign in (NEWLINE, RETURN)]
     return RETURN if first[1] + 1 < first[0] else NEWLINE

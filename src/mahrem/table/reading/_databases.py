@@ -93,6 +93,11 @@ def _answer(connection: duckdb.DuckDBPyConnection, reading: Reading, label: str)
     relation = connection.sql(query)
     if relation is None:
         raise InvalidInput(f"{label}: the query gives no table; use one SELECT")
+    return readable(relation, label).to_arrow_table()
+
+
+def readable(relation: duckdb.DuckDBPyRelation, label: str) -> duckdb.DuckDBPyRelation:
+    """Write as text what others know of DuckDB's kinds as bytes alone."""
     names = name_columns(relation.columns, label)
     parts = [
         f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}"
@@ -100,7 +105,7 @@ def _answer(connection: duckdb.DuckDBPyConnection, reading: Reading, label: str)
         else quoted(name)
         for name, kind in zip(names, relation.types, strict=True)
     ]
-    return relation.project(", ".join(parts)).to_arrow_table()
+    return relation.project(", ".join(parts))
 
 
 def open_postgresql(uri: str, reading: Reading) -> Source:

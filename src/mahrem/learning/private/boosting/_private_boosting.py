@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from mahrem.arrays.counting import add_within_budgets
 from mahrem.dp import Facts, Ledger, noised, open_privately
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning._estimator import Estimator
+from mahrem.learning.private._paid_score import PaidScore
 from mahrem.learning.private._secret_stream import SecretStream, new_stream
 from mahrem.learning.private.boosting._plan import FINE, BoostingPlan, usual_rounds
 from mahrem.learning.private.boosting._random_trees import ColumnCodes, RandomTrees
@@ -36,7 +37,7 @@ LARGEST = 2.0  # a leaf moves a score by no more, before the learning rate
 
 
 @dataclass(kw_only=True)
-class BoostedTrees(Estimator, ABC):
+class BoostedTrees(PaidScore, Estimator):
     """What private boosting of classes and of numbers share; use one of its kinds.
 
     Args:
@@ -297,8 +298,7 @@ class PrivateBoosting(BoostedTrees):
         places = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_)[places]
 
-    def score(self, X: object, y: object) -> float:
-        """Give the share of right answers; about these very rows, so not private if they are."""
+    def _open_score(self, X: object, y: object) -> float:
         return float(np.mean(self.predict(X) == np.asarray(y)))
 
     def _begin(self, facts: Facts) -> None:
@@ -357,8 +357,8 @@ class PrivateBoostingRegressor(BoostedTrees):
         low, high = self.bounds_
         return low + (high - low) * shares
 
-    def score(self, X: object, y: object) -> float:
-        """Give the share of the variance that is explained (R2); not private if these rows are not."""
+    def _open_score(self, X: object, y: object) -> float:
+        """Give the share of the variance that is explained (R2)."""
         truth = target_numbers(y, "y")
         return float(1 - np.mean((truth - self.predict(X)) ** 2) / np.var(truth))
 

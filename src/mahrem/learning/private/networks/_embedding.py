@@ -37,8 +37,8 @@ class Embedding(ABC):
             raise InvalidInput(f"X={len(one)} rows, Y={len(two)}: rows are compared one by one")
         return np.asarray(np.linalg.norm(one - two, axis=1))
 
-    def score(self, X: object, y: object) -> float:
-        """Give the share of rows whose nearest other row has their label; not private if the rows are."""
+    def nearest_alike(self, X: object, y: object) -> float:
+        """Give the share of rows whose nearest other row has their label."""
         labels = np.asarray(y)
         return float(np.mean(labels[nearest_others(self.transform(X))] == labels))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 from mahrem.dp import Facts, Ledger, open_privately
 from mahrem.errors import InvalidParameter
 from mahrem.learning._estimator import Estimator
+from mahrem.learning.private._paid_score import PaidScore
 from mahrem.learning.private._secret_stream import SecretStream, new_stream
 from mahrem.learning.private.inputs import (
     PublicInputs,
@@ -45,7 +46,7 @@ Progress = Callable[[int, int, float], None]
 
 
 @dataclass(kw_only=True)
-class PrivateNetwork(Estimator, ABC):
+class PrivateNetwork(PaidScore, Estimator):
     """What all private networks share; use one of its kinds.
 
     Args:

@@ -65,6 +65,9 @@ class PrivateSiamese(LabelledNetwork, Embedding):
 
     _estimator_type = "transformer"
 
+    def _open_score(self, X: Any, y: Any) -> float:
+        return self.nearest_alike(X, y)
+
     def _more_words(self, ledger: Ledger) -> str:
         who = "a record" if ledger.unit.subject is None else "a person, with one of its rows,"
         one = self.kind[:-1]
