@@ -278,7 +278,7 @@ def _apart(one: Mapping[str, str], other: Mapping[str, str]) -> str | None:
 
 
 def attacked(table: pl.DataFrame, folder: Path) -> str | None:
-    """Attack a release with its original; gives every figure, without stamps of time, or the refusal's kind."""
+    """Attack a release with its original; gives every figure but time, or the refusal's kind."""
     try:
         found = mh.attack(folder, original=table, trials=50)
     except MahremError as error:

@@ -12,7 +12,6 @@ from mahrem.attacks._entries import ATTACKS, AttackEntry, AttackTarget, Telling
 from mahrem.attacks._finding import Finding, beyond_doubt, not_done, of_crowd
 from mahrem.notebooks import notebook_table
 
-
 _TELLING: Mapping[Telling, Callable[[Finding, int], Finding]] = {
     "as found": lambda finding, _: finding,
     "of a crowd": of_crowd,

@@ -1,4 +1,4 @@
-"""People as a release tells of them: each anywhere in the cells of a published row, nobody at their own place."""
+"""People as a release tells of them: each anywhere in the cells of a row, nobody at their own place."""
 
 from __future__ import annotations
 
