@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import mahrem as mh
 from mahrem.errors import PrivacyWarning
 from mahrem.table import Hierarchy
+from twin_verbs import through_verbs
 from twins import (
     HIDDEN,
     Twins,
@@ -91,7 +92,7 @@ def test_most_twins_of_every_kind_do_publish_the_same() -> None:
 
 def test_attacks_and_batches_of_twins_say_the_same() -> None:
     told_of: dict[str, int] = dict.fromkeys(("attack", "apply"), 0)
-    for seed in range(30):
+    for seed in range(20):
         twins = draw_twins(Random(f"attack-{seed}"))
         with two_folders() as (first, second):
             both = ((twins.first, first), (twins.second, second))
@@ -201,6 +202,13 @@ def test_a_comparison_of_methods_says_the_same_of_twins() -> None:
     found = [compared(draw_twins(Random(f"compare-{seed}"))) for seed in range(24)]
     assert [apart for _, apart in found if apart] == []
     assert [what for what, _ in found].count("same") >= 8
+
+
+def test_other_verbs_say_the_same_of_twins() -> None:
+    """Tries of the explorer, hidden cells, lattices, risks, looks, warnings and refusals."""
+    found = [through_verbs(draw_twins(Random(f"verbs-{seed}"))) for seed in range(10)]
+    assert [apart for _, apart in found if apart] == []
+    assert [what for what, _ in found].count("same") >= 7
 
 
 def test_the_page_says_the_same_of_twins(tmp_path: Path) -> None:

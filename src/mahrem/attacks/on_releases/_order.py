@@ -58,13 +58,13 @@ class Order:
             for name, numbers in ways.items()
         }
         best = max(hits, key=lambda name: hits[name])
-        strangers = rng.integers(0, people.count, release.frame.height)
-        by_chance = _hits(matching, release, rows, strangers)
+        groups, times = np.unique(release.labels[rows], return_counts=True)
+        fitting = np.array([len(matching.members(int(group))) for group in groups])
         return counted_finding(
             "order",
             hits[best],
             len(rows),
-            baseline=by_chance / len(rows),
+            baseline=float((fitting * times).sum()) / (len(rows) * people.count),
             meaning=(
                 "This share of rows fit the person who stood at their place in the original; the baseline is "
                 "the share that fit any person. Well above it, rows can be found by their number."
