@@ -67,6 +67,8 @@ def _given(case: Case, folder: Path) -> Any:
         return frame.to_pandas()
     if case.source == "arrow":
         return frame.to_arrow()
+    if case.source == "categories":
+        return frame.with_columns(pl.col(pl.String).cast(pl.Categorical(pl.Categories.random())))
     if case.source == "csv":
         frame.write_csv(folder / "given.csv")
         return folder / "given.csv"

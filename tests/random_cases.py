@@ -32,7 +32,7 @@ STAGES = ["low", "middle", "high", "worst"]
 ZIPS = ["06100", "06101", "06200", "34000", "34710", "0", "99999"]
 FULL_DOMAIN = tuple(name for name, method in METHODS.items() if method.full_domain)
 RISKS = ("average_risk", "marketer_risk", "journalist_risk", "no_attack", "k_map", "population_uniqueness")
-SOURCES = ("polars",) * 25 + ("pandas", "arrow", "csv", "parquet", "duckdb")
+SOURCES = ("polars",) * 25 + ("pandas", "arrow", "categories", "csv", "parquet", "duckdb")
 FORMATS = ("csv", "tsv", "parquet", "arrow", "xlsx")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
+from zipfile import ZipFile, is_zipfile
 
 import polars as pl
 import pytest
@@ -158,6 +160,31 @@ def test_a_recipe_knows_nothing_of_people_it_does_not_show(tmp_path: Path, missi
     for file in (tmp_path / "r").iterdir():
         assert b"RAREDISEASE" not in file.read_bytes()
         assert b"brain" not in file.read_bytes()
+
+
+def parts_of(file: Path) -> list[bytes]:
+    """Give the bytes of a file, and of what is packed into it."""
+    if not is_zipfile(file):
+        return [file.read_bytes()]
+    with ZipFile(file) as packed:
+        return [file.read_bytes(), *map(packed.read, packed.namelist())]
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow", "xlsx", "sav", "dta"])
+@pytest.mark.parametrize("kind", ["categories", "list"])
+def test_no_file_keeps_the_words_of_people_it_does_not_show(tmp_path: Path, form: str, kind: str) -> None:
+    """Dictionaries, labels of values and shared strings hold what is published, and a star for the rest."""
+    hidden = pl.DataFrame({"name": ["Nobody"], "age": [None], "town": ["MARKTOWN"], "illness": ["MARKED"]})
+    table = pl.concat([people(), hidden.cast(people().schema)])
+    words = [*table["illness"].unique().sort(), "MARKNEVER"]
+    words_kind = pl.Enum(words) if kind == "list" else pl.Categorical
+    table = table.with_columns(pl.col("illness").cast(words_kind), pl.col("town").cast(pl.Categorical))
+    for missing in ("suppress", "drop"):
+        folder = tmp_path / missing
+        release = mh.anonymize(table, output=folder, missing=missing, format=form, html=False, **ROLES)
+        assert b"MARK" not in pickle.dumps(release.table)
+        for file in folder.iterdir():
+            assert not any(b"MARK" in part for part in parts_of(file)), file.name
 
 
 def test_few_dropped_rows_are_not_counted(tmp_path: Path) -> None:
