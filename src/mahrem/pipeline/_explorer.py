@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -42,7 +41,7 @@ class ColumnTrial(ReportFacts):
     """What a quasi-identifier would lose, and what some common values would be published as."""
 
     gcp: Figure
-    examples: tuple[tuple[str, str], ...] = ()  # a value that many share, and the cell most of them get
+    examples: tuple[tuple[str, str], ...] = ()  # a word that many share, and the cell most of them get
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,8 +247,8 @@ class _Examples:
 
     def __call__(self, name: str) -> tuple[tuple[str, str], ...]:
         prepared = self.candidate.prepared
-        if len(prepared.keep) != self.frame.height:
-            return ()
+        if len(prepared.keep) != self.frame.height or self.candidate.cells[name].low is not None:
+            return ()  # where in a range people lie is told nowhere
         shown = np.flatnonzero(prepared.keep)[~prepared.suppress]
         labels = self.candidate.partition.labels[: prepared.taking_part]
         whose = (
@@ -257,7 +256,7 @@ class _Examples:
         )
         known = pl.DataFrame(
             {"value": self.frame[name][shown].cast(pl.String), "label": labels, "who": whose}
-        ).filter(pl.col("label") >= 0, pl.col("value").is_not_null(), ~self._beyond(name))
+        ).filter(pl.col("label") >= 0, pl.col("value").is_not_null())
         counted = known.group_by("value").agg(pl.col("who").n_unique())
         common = counted.filter(pl.col("who") >= self.floor).sort("who", "value", descending=[True, False])
         return tuple(self._pair(name, known, value) for value in common["value"].head(_EXAMPLES))
@@ -269,16 +268,6 @@ class _Examples:
         shown = [" \N{EN DASH} ".join(map(str, parts)) for parts in zip(*cells, strict=True)]
         by_cell = pl.DataFrame({"cell": shown, "rows": times["count"]}).group_by("cell").sum()
         return value, by_cell.sort("rows", "cell", descending=[True, False])["cell"][0]
-
-    def _beyond(self, name: str) -> pl.Expr:
-        """Say which values lie beyond a declared end: what they are is told nowhere."""
-        policy = self.candidate.policy
-        low, high = policy.bottom.get(name), policy.top.get(name)
-        if low is None and high is None:
-            return pl.lit(value=False)
-        number = pl.col("value").cast(pl.Float64, strict=False)
-        inside = number.is_between(-math.inf if low is None else low, math.inf if high is None else high)
-        return ~inside.fill_null(value=False)
 
 
 def _alone_in(candidate: Draft) -> tuple[int, int]:
