@@ -4,7 +4,8 @@ Makes pairs of tables that differ only in hidden things (a suppressed row, a dro
 code, an extreme inside its cell, names, the order of rows), releases both, and compares the folders byte for
 byte (time stamps aside) whenever the data files are the same. ``python benchmarks/non_interference.py --pairs
 20000 --seed 1``; a pair that differs is printed with its number, from which it can be made again. With ``--by
-compare``, ``page`` or ``spark`` pairs go through the comparison of methods, the page's API, or a cluster.
+verbs``, ``compare``, ``page`` or ``spark`` pairs go through tries, hidden cells, lattices and looks, the
+comparison of methods, the page's API, or a cluster.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from twins import (  # type: ignore[import-not-found]
     through_page,
 )
 
-BY = ("release", "compare", "page", "spark")
+BY = ("release", "verbs", "compare", "page", "spark")
 
 
 def tried(number: tuple[int, int, float, str]) -> tuple[str, str, str | None]:
@@ -76,6 +77,10 @@ def tried(number: tuple[int, int, float, str]) -> tuple[str, str, str | None]:
 @cache
 def elsewhere(by: str) -> Callable[[Twins], tuple[str, str | None]]:
     """Give what tries pairs through another door; it is opened once for each process."""
+    if by == "verbs":
+        from twin_verbs import through_verbs  # type: ignore[import-not-found]
+
+        return lambda twins: through_verbs(twins)  # noqa: PLW0108 - typed here
     if by == "compare":
         return lambda twins: compared(twins)  # noqa: PLW0108 - typed here
     doors = ExitStack()

@@ -67,6 +67,8 @@ def _given(case: Case, folder: Path) -> Any:
         return frame.to_pandas()
     if case.source == "arrow":
         return frame.to_arrow()
+    if case.source == "categories":
+        return frame.with_columns(pl.col(pl.String).cast(pl.Categorical(pl.Categories.random())))
     if case.source == "csv":
         frame.write_csv(folder / "given.csv")
         return folder / "given.csv"
@@ -243,6 +245,8 @@ def _promises(case: Case, found: list[list[oracle.Row]]) -> Iterator[str]:
     sizes = [len({row["person"] for row in rows}) if by_person else len(rows) for rows in found]
     if min(sizes, default=said["k"]) < said["k"]:
         yield f"a class of {min(sizes)}, k={said['k']}"
+    if not by_person and "suppressed" not in said:
+        yield from _risks(said, sizes)
     for column in said.get("sensitive", ()):
         for name, judge in _judges(case, column, found):
             # Of people with several rows only what holds of rows too is asked here.
@@ -250,11 +254,30 @@ def _promises(case: Case, found: list[list[oracle.Row]]) -> Iterator[str]:
                 yield f"{name} of {column} is broken"
 
 
+def _risks(said: dict[str, Any], sizes: list[int]) -> Iterator[str]:
+    """Everybody is in the table: the chance to find a person is one over their class, for all attackers."""
+    shown = [size for size in sizes if size]
+    if not shown:
+        return
+    average = len(shown) / sum(shown)
+    for name, figure in (
+        ("average_risk", average),
+        ("marketer_risk", average),
+        ("journalist_risk", 1 / min(shown)),
+    ):
+        if name in said and figure > said[name] + 1e-9:
+            yield f"{name}={figure:.3f}, asked {said[name]}"
+    gain, cost = said.get("no_attack", (0.0, 1.0))
+    if gain / min(shown) >= cost:
+        yield f"an attack brings {gain / min(shown):.2f} and costs {cost}"
+
+
 def _judges(case: Case, column: str, found: list[list[oracle.Row]]) -> Iterator[tuple[str, oracle.Judge]]:
     said = case.settings
     kinds: dict[str, Callable[[], oracle.Judge]] = {
         "l-distinct": lambda: oracle.distinct(said["l"]),
         "l-entropy": lambda: oracle.entropy(said["l"]),
+        "l-grassberger": lambda: oracle.grassberger(said["l"]),
         "l-recursive": lambda: oracle.recursive(said["c"], said["l"]),
         "t-equal": lambda: oracle.equal_closeness(said["t"]),
         "t-kl": lambda: oracle.kl_closeness(said["t"]),

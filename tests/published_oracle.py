@@ -137,6 +137,23 @@ def entropy(least: float) -> Judge:
     return judge
 
 
+def grassberger(least: float) -> Judge:
+    def psi(x: float) -> float:  # by its recurrence up to where the series is exact
+        below = sum(1 / (x + step) for step in range(40))
+        y = x + 40
+        return math.log(y) - 1 / (2 * y) - 1 / (12 * y**2) + 1 / (120 * y**4) - below
+
+    def part(n: int) -> float:
+        return n * (psi(n) + (-1) ** n * (psi((n + 1) / 2) - psi(n / 2)) / 2)
+
+    def judge(inside: list[Any], _: list[Any]) -> bool:
+        counts = Counter(inside).values()
+        mixed = math.exp(math.log(len(inside)) - sum(map(part, counts)) / len(inside))
+        return min(mixed, len(counts)) >= least - _CLOSE
+
+    return judge
+
+
 def recursive(c: float, least: int) -> Judge:
     def judge(inside: list[Any], _: list[Any]) -> bool:
         counts = sorted(Counter(inside).values(), reverse=True)

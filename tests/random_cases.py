@@ -31,7 +31,8 @@ ILLNESSES = ["flu", "gout", "hiv", "cancer", "ms"]
 STAGES = ["low", "middle", "high", "worst"]
 ZIPS = ["06100", "06101", "06200", "34000", "34710", "0", "99999"]
 FULL_DOMAIN = tuple(name for name, method in METHODS.items() if method.full_domain)
-SOURCES = ("polars",) * 25 + ("pandas", "arrow", "csv", "parquet", "duckdb")
+RISKS = ("average_risk", "marketer_risk", "journalist_risk", "no_attack", "k_map", "population_uniqueness")
+SOURCES = ("polars",) * 25 + ("pandas", "arrow", "categories", "csv", "parquet", "duckdb")
 FORMATS = ("csv", "tsv", "parquet", "arrow", "xlsx")
 
 
@@ -75,6 +76,9 @@ class Case:
         said = self.settings
         if "delta_presence" in said:
             return "presence" if said.get("known_absence") != "allowed" else "presence-shown"
+        risk = next((name for name in RISKS if name in said), None)
+        if risk is not None:
+            return risk
         for figure in ("l", "t", "beta"):
             if figure in said:
                 return f"{figure}-{said.get(f'{figure}_kind', 'usual')}"
@@ -97,6 +101,7 @@ def random_case(seed: int) -> Case:
     rows = [{column.name: column.draw(rng) for column in columns} | {"tag": place} for place in range(count)]
     types = {column.name: column.type for column in columns} | {"tag": pl.Int64}
     settings = _settings(rng, method, quasi, sensitive, present=present)
+    settings |= {} if present else _risk(random.Random(f"risk of {seed}"))
     trees = {column.name: column.tree for column in [*quasi, *sensitive] if column.tree}
     settings |= {"order": orders} if (orders := {c.name: c.order for c in columns if c.order}) else {}
     kinds = {column.name: column.kind for column in columns if column.kind}
@@ -117,7 +122,7 @@ def random_case(seed: int) -> Case:
         population,
         source=rng.choice(SOURCES) if population is None else "polars",
         format=rng.choice(FORMATS) if rng.random() < 0.06 else None,
-        database=rng.random() < 0.01,
+        database=rng.random() < 0.02,
     )
 
 
@@ -248,6 +253,22 @@ def _cells(rng: random.Random, method: str, quasi: list[_Column]) -> dict[str, A
     return said
 
 
+def _risk(rng: random.Random) -> dict[str, Any]:
+    """Now and then a promise about the sizes of classes, or of all of them together, as well."""
+    if rng.random() > 0.1:
+        return {}
+    return rng.choice(
+        [
+            {"average_risk": rng.choice([0.1, 0.3, 0.5])},
+            {"marketer_risk": rng.choice([0.1, 0.3, 0.5]), "fraction": 1.0},
+            {"journalist_risk": rng.choice([0.2, 0.3, 0.5]), "fraction": 1.0},
+            {"no_attack": [rng.choice([4.0, 9.0, 16.0]), 3.0]},
+            {"k_map": rng.choice([2, 5]), "fraction": rng.choice([0.2, 0.7])},
+            {"population_uniqueness": rng.choice([0.05, 0.3]), "fraction": 0.3},
+        ]
+    )
+
+
 def _model(rng: random.Random, sensitive: list[_Column]) -> dict[str, Any]:
     """A promise about all sensitive columns, of a kind that suits them or does not."""
     treed = all(column.tree for column in sensitive)
@@ -256,6 +277,7 @@ def _model(rng: random.Random, sensitive: list[_Column]) -> dict[str, Any]:
             {},
             {"l": rng.choice([1, 2, 3])},
             {"l": rng.choice([1.5, 2, 2.4]), "l_kind": "entropy"},
+            {"l": rng.choice([1.5, 2, 2.4]), "l_kind": "grassberger"},
             {"l": rng.choice([2, 3]), "l_kind": "recursive", "c": rng.choice([1.5, 3.0, 8.0])},
             {"t": rng.choice([0.1, 0.3, 0.5])},
             {"t": rng.choice([0.1, 0.3, 0.5]), "t_kind": "ordered"},

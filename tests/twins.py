@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ import polars as pl
 import mahrem as mh
 from mahrem.errors import MahremError
 from mahrem.partition import METHODS
+from published_oracle import holds_value
 
 if TYPE_CHECKING:
     from web_server import Server
@@ -166,6 +168,44 @@ def _inside(random: Random, table: pl.DataFrame, settings: Mapping[str, Any]) ->
     return table.with_columns(pl.Series(name, values, dtype=table.schema[name]))
 
 
+def _within(random: Random, table: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFrame:
+    """Move somebody anywhere in the cell that they are published in, extreme or not."""
+    shown = _cells_of(table, settings)
+    people = table.to_dicts()
+    for place in random.sample(range(len(people)), len(people)):
+        fitting = [
+            cells
+            for cells in shown
+            if all(holds_value(cell, people[place][name]) for name, cell in cells.items())
+        ]
+        free = [name for name, cell in (fitting or [{}])[0].items() if (cell or "").startswith("[")]
+        if len(fitting) == 1 and free:
+            name = random.choice(free)
+            people[place][name] = _between(random, fitting[0][name], people[place][name])
+            break
+    return pl.DataFrame(people, schema=table.schema)
+
+
+def _cells_of(table: pl.DataFrame, settings: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Give what each class of a release shows; nothing where it is refused."""
+    try:
+        release = mh.anonymize(table, html=False, **{**settings, "cells": "text"})
+    except MahremError:
+        return []
+    texts = [pl.col(name).cast(pl.String) for name in settings["quasi"]]
+    return pl.DataFrame(release.table).select(texts).unique(maintain_order=True).to_dicts()
+
+
+def _between(random: Random, cell: str, value: object) -> object:
+    low, high = cell.strip("[]").split(", ")
+    if isinstance(value, date):
+        first, last = date.fromisoformat(low), date.fromisoformat(high)
+        return first + timedelta(days=random.randint(0, (last - first).days))
+    if isinstance(value, int):
+        return random.randint(math.ceil(float(low)), math.floor(float(high)))
+    return random.uniform(float(low), float(high))
+
+
 def _identified(random: Random, table: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFrame:
     """Give everybody another name."""
     del settings
@@ -186,6 +226,7 @@ HIDDEN: dict[str, Hide] = {
     "dropped": _dropped,
     "beyond": _beyond,
     "inside": _inside,
+    "within": _within,
     "identified": _identified,
     "turned": _turned,
 }
@@ -237,16 +278,12 @@ def _apart(one: Mapping[str, str], other: Mapping[str, str]) -> str | None:
 
 
 def attacked(table: pl.DataFrame, folder: Path) -> str | None:
-    """Attack a release with its original; gives every figure, without stamps of time, or the refusal's kind.
-
-    Downcoding is left out: whether an end of a cell is somebody's value is what it measures.
-    """
+    """Attack a release with its original; gives every figure but time, or the refusal's kind."""
     try:
         found = mh.attack(folder, original=table, trials=50)
     except MahremError as error:
         return type(error).__name__
-    figures = [finding.as_dict() for finding in found.findings if finding.attack != "downcoding"]
-    return json.dumps({**found.report, "findings": figures, "seconds": 0, "source": "", "alarming": 0})
+    return json.dumps({**found.report, "seconds": 0, "source": ""})
 
 
 def applied(table: pl.DataFrame, folder: Path, batch: Path) -> str | None:

@@ -117,7 +117,7 @@ def test_a_population_tells_who_is_in(folder: Path, people: pl.DataFrame) -> Non
     everyone = pl.concat([people, crowd(1200, seed=8)])
     found = mh.attack(folder, original=people, population=everyone)
     (membership,) = by_name(found, "membership")
-    assert membership.baseline == pytest.approx(2 / 3)
+    assert membership.baseline == 0.67
     assert by_name(found, "population-priors")
 
 
@@ -139,7 +139,7 @@ def test_two_releases_of_the_same_people_drop_below_k(
     (together,) = by_name(mh.attack(folder, original=people, second=tmp_path / "second"), "composition")
     assert together.baseline == 0.0
     assert together.alarming
-    assert together.details["smallest"] < 5
+    assert together.rate > 0.1
 
 
 def test_labels_of_a_hierarchy_are_read_with_the_recipe_beside_them(

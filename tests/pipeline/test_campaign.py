@@ -39,8 +39,16 @@ def test_no_release_of_150_random_tables_breaks_anything(tmp_path: Path) -> None
 def test_random_tables_reach_every_method_and_model() -> None:
     cases = [random_case(seed) for seed in range(2000)]
     assert {case.settings["method"] for case in cases} == {*METHODS, "auto"}
-    assert len({case.model for case in cases}) == 14
-    assert {case.source for case in cases} >= {"polars", "pandas", "arrow", "csv", "parquet", "duckdb"}
+    assert len({case.model for case in cases}) == 21
+    assert {case.source for case in cases} >= {
+        "polars",
+        "pandas",
+        "arrow",
+        "categories",
+        "csv",
+        "parquet",
+        "duckdb",
+    }
     assert any(case.settings.get("suppressed") == "keep-sensitive" for case in cases)
     assert any(case.trees for case in cases)
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mahrem.attacks._finding import Finding
 
 Kind = Literal["release", "model", "synthetic rows", "federation"]
+Telling = Literal["as found", "of a crowd", "beyond doubt"]
 
 
 class AttackTarget(Protocol):
@@ -41,29 +42,46 @@ class AttackEntry(Entry):
         needs: What must be given besides; who lacks it is told that the attack was not done, and why.
         unasked_without: Needs without which nobody expects it, so that it is left out without a word.
         grave: Share from which what it finds must stand beside "holds"; None: where it beats the promise.
+        telling: How much of what it found may be told: all, where it works from what is published; figures of
+            at least k people, where it knows a second table; or nothing but what is beyond doubt, where it
+            measures how people lie in their cells.
     """
 
     on: Kind
     needs: tuple[str, ...] = ()
     unasked_without: tuple[str, ...] = ()
     grave: float | None = None
+    telling: Telling = "as found"
 
     def load(self) -> Attack:
         """Import the attack: a class with ``against``."""
         return cast("Attack", super().load())
 
 
+_DOUBT: Telling = "beyond doubt"
+_CROWD: Telling = "of a crowd"
 _RELEASES = "mahrem.attacks.on_releases"
 _MODELS = "mahrem.attacks.on_models"
 _FEDERATIONS = "mahrem.attacks.on_federations"
 
 
 def _on_release(
-    name: str, home: str, *needs: str, unasked_without: tuple[str, ...] = (), grave: float | None = None
+    name: str,
+    home: str,
+    *needs: str,
+    unasked_without: tuple[str, ...] = (),
+    grave: float | None = None,
+    telling: Telling = "as found",
 ) -> AttackEntry:
     home = f"{_RELEASES}.{home}"
     return AttackEntry(
-        name=name, home=home, on="release", needs=needs, unasked_without=unasked_without, grave=grave
+        name=name,
+        home=home,
+        on="release",
+        needs=needs,
+        unasked_without=unasked_without,
+        grave=grave,
+        telling=telling,
     )
 
 
@@ -86,21 +104,27 @@ ATTACKS: Entries[AttackEntry] = Entries(
         _on_release("ruled-out", "_background:RuledOut"),
         _on_release("linkage", "_linkage:Linkage", "original"),
         _on_release("singling-out", "_singling_out:SinglingOut", "original", grave=0.5),
-        _on_release("order", "_order:Order", "original"),
-        _on_release("downcoding", "_downcoding:Downcoding", "original"),
-        _on_release("minimality", "_minimality:Minimality", "original", "sensitive"),
-        _on_release("company", "_company:Company", "original", "sensitive"),
+        _on_release("order", "_order:Order", "original", telling=_DOUBT),
+        _on_release("downcoding", "_downcoding:Downcoding", "original", telling=_DOUBT),
+        _on_release("minimality", "_minimality:Minimality", "original", "sensitive", telling=_DOUBT),
+        _on_release("company", "_company:Company", "original", "sensitive", telling=_DOUBT),
         _on_release("inference", "_inference:Inference", "original", "sensitive"),
-        _on_release("membership", "_membership:Membership", "population", "members"),
+        _on_release("membership", "_membership:Membership", "population", "members", telling=_CROWD),
         _on_release(
             "population-priors",
             "_background:PopulationPriors",
             "original",
             "population",
             unasked_without=("original", "population"),
+            telling=_CROWD,
         ),
         _on_release(
-            "composition", "_composition:Composition", "second", "original", unasked_without=("second",)
+            "composition",
+            "_composition:Composition",
+            "second",
+            "original",
+            unasked_without=("second",),
+            telling=_CROWD,
         ),
         _on_model("membership by loss", "_loss_threshold:LossThreshold"),
         _on_model("lira", "_lira:Lira", "shadows"),

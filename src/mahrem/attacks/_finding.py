@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from mahrem.attacks._interval import clopper_pearson
 from mahrem.words import Note
+
+_DOUBT = 1e-4  # how often chance alone may be taken for a find by those who tell of nothing else
+_BY_PEOPLE = (
+    "skipped.uncut",
+    "skipped.range",
+    "skipped.nobody",
+)  # how people lie decides whether these are said
+_OF_ONE = ("highest", "lowest", "smallest", "expected")  # details that one person can move
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,3 +96,43 @@ def not_done(attack: str, reason: str, *, unread: int = 0) -> Finding:
         skipped=reason,
         unread=unread,
     )
+
+
+def of_crowd(finding: Finding, least: int) -> Finding:
+    """Round what was found so that it is about crowds: multiples of ``least`` people, no extremes.
+
+    Example:
+        >>> found = counted_finding("order", 13, 20, baseline=0.1234, meaning="…", highest=0.5)
+        >>> told = of_crowd(found, 5)
+        >>> told.successes, told.rate, told.baseline, told.details
+        (15, 0.75, 0.12, {})
+    """
+    if not finding.trials:
+        return finding
+    people = min(least * round(finding.successes / least), finding.trials)
+    details = {
+        name: round(value, 2) if isinstance(value, float) else value
+        for name, value in finding.details.items()
+        if name not in _OF_ONE
+    }
+    return replace(
+        finding,
+        successes=people,
+        rate=people / finding.trials,
+        baseline=None if finding.baseline is None else round(finding.baseline, 2),
+        interval=clopper_pearson(people, finding.trials),
+        details=details,
+    )
+
+
+def beyond_doubt(finding: Finding, least: int) -> Finding:
+    """Tell of a find that chance cannot explain, rounded; of another one only that it was none.
+
+    How often an attack is right that looks at how people lie in their cells tells how they lie.
+    """
+    vain = not_done(finding.attack, Note("skipped.chance"), unread=finding.unread)
+    if finding.baseline is None or not finding.trials:
+        code = finding.skipped.code if isinstance(finding.skipped, Note) else ""
+        return vain if code in _BY_PEOPLE else finding
+    low, _ = clopper_pearson(finding.successes, finding.trials, confidence=1.0 - _DOUBT)
+    return of_crowd(finding, least) if low > finding.baseline else vain

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from mahrem.attacks._entries import ATTACKS, AttackEntry, AttackTarget
-from mahrem.attacks._finding import Finding, not_done
+from mahrem.attacks._entries import ATTACKS, AttackEntry, AttackTarget, Telling
+from mahrem.attacks._finding import Finding, beyond_doubt, not_done, of_crowd
 from mahrem.notebooks import notebook_table
+
+_TELLING: Mapping[Telling, Callable[[Finding, int], Finding]] = {
+    "as found": lambda finding, _: finding,
+    "of a crowd": of_crowd,
+    "beyond doubt": beyond_doubt,
+}
+
+
+def told(findings: Iterable[Finding], least: int) -> tuple[Finding, ...]:
+    """Give findings as they may be told, each in the way of its attack.
+
+    Args:
+        findings: What the attacks of this room found.
+        least: How many people a figure must stand for.
+    """
+    return tuple(_TELLING[ATTACKS[finding.attack].telling](finding, least) for finding in findings)
 
 
 def red_team(target: AttackTarget) -> tuple[Finding, ...]:

@@ -63,6 +63,11 @@ def _print_done(report: Mapping[str, Any]) -> None:
             typer.echo(f"    {_audit(finding)}")
         typer.echo(fill(finding["meaning"], _WIDTH, initial_indent="    ", subsequent_indent="    "))
     skipped = [finding for finding in report["findings"] if finding["skipped"] is not None]
+    vain = [finding for finding in skipped if finding.get("skipped_note", {}).get("code") == "skipped.chance"]
+    if vain:
+        names = ", ".join(dict.fromkeys(finding["attack"] for finding in vain))
+        typer.echo(fill(f"  {names}: {vain[0]['skipped']}", _WIDTH, subsequent_indent="    "))
+    skipped = [finding for finding in skipped if finding not in vain]
     if skipped:
         typer.echo("\nnot tried:" if done else "not tried:")
         for finding in skipped:

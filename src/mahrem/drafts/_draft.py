@@ -371,10 +371,20 @@ def beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl
     )
     keep = pl.Series(~suppressed)
     hidden = {}
-    for series in [*shown, *named.values()]:
-        star = pl.Series([SUPPRESSED if series.dtype == pl.String else None], dtype=series.dtype)
+    for series in map(_with_a_star, [*shown, *named.values()]):
+        kind = series.dtype
+        words = isinstance(kind, pl.String | pl.Categorical | pl.Enum)
+        star = pl.Series([SUPPRESSED if words else None], dtype=kind)
         hidden[series.name] = pruned(series.zip_with(keep, star.new_from_index(0, len(series))))
     return hidden
+
+
+def _with_a_star(series: pl.Series) -> pl.Series:
+    """Give a list of words a word for nothing, so that a row that shows nothing says so there too."""
+    kind = series.dtype
+    if not isinstance(kind, pl.Enum) or SUPPRESSED in kind.categories:
+        return series
+    return series.cast(pl.Enum([*kind.categories, SUPPRESSED]))
 
 
 def _pseudonyms(prepared: Prepared, policy: Policy) -> dict[str, pl.Series]:

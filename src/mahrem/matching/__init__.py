@@ -13,7 +13,16 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.matching._assign import assign, recipe_cells
     from mahrem.matching._matching import ColumnMatch, Matching, fit_of, match
-    from mahrem.matching._published import People, Published, as_words, codes_of, read_people, read_published
+    from mahrem.matching._published import (
+        People,
+        Published,
+        as_published,
+        as_words,
+        codes_of,
+        read_people,
+        read_published,
+    )
+    from mahrem.matching._stand_ins import stand_ins
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -22,6 +31,7 @@ __all__ = [
     "Matching",
     "People",
     "Published",
+    "as_published",
     "as_words",
     "assign",
     "codes_of",
@@ -30,4 +40,5 @@ __all__ = [
     "read_people",
     "read_published",
     "recipe_cells",
+    "stand_ins",
 ]

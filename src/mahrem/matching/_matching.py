@@ -174,7 +174,7 @@ def fit_of(release: Published, people: People, *, seed: int = 0) -> tuple[int, i
 
 def _match(release: Published, people: People) -> Matching:
     columns = tuple(
-        _column(release.cells[name], people.frame[name].cast(pl.String), release.hierarchies.get(name))
+        column_match(release.cells[name], people.frame[name].cast(pl.String), release.hierarchies.get(name))
         for name in release.quasi
     )
     strange = np.zeros(len(release.sizes), np.bool_)
@@ -197,7 +197,8 @@ def _bits(column: ColumnMatch, codes: Integers, step: int) -> tuple[NDArray[np.u
     return np.concatenate(parts) if parts else np.zeros((0, width), np.uint8), inverse
 
 
-def _column(cells: pl.Series, values: pl.Series, hierarchy: Hierarchy | None) -> ColumnMatch:
+def column_match(cells: pl.Series, values: pl.Series, hierarchy: Hierarchy | None) -> ColumnMatch:
+    """Compare what classes show in a column with what people have."""
     shown = cells.unique(maintain_order=True)
     distinct = values.unique(maintain_order=True)
     both = pl.concat([shown.rename("cell"), distinct.rename("cell")])
@@ -234,7 +235,7 @@ def _covers(  # noqa: PLR0911 - one return for each form of cell
     """Say which values a cell covers that is no range."""
     label = cell.text if isinstance(cell, Exact) else text
     if hierarchy is not None and label is not None and not isinstance(cell, Suppressed | Members):
-        leaves = _leaves_under(label, hierarchy)
+        leaves = leaves_under(label, hierarchy)
         if leaves:
             return values.str.strip_chars().is_in(leaves).fill_null(value=False).to_numpy()
     match cell:
@@ -252,7 +253,8 @@ def _covers(  # noqa: PLR0911 - one return for each form of cell
             return np.zeros(len(values), np.bool_)
 
 
-def _leaves_under(label: str, hierarchy: Hierarchy) -> list[str]:
+def leaves_under(label: str, hierarchy: Hierarchy) -> list[str]:
+    """Name the leaves below a node, all of them where several have its name."""
     leaves: set[str] = set()
     for names, nodes in zip(hierarchy.labels, hierarchy.nodes, strict=True):
         for node in (place for place, name in enumerate(names) if name == label):

@@ -178,6 +178,19 @@ def read_people(frame: pl.DataFrame, release: Published) -> People:
     return People(frame, release.quasi)
 
 
+def as_published(release: Published, people: People) -> list[str]:
+    """Name the columns beside quasi-identifiers and sensitive ones that show what people have.
+
+    Pseudonyms and coarser values are none of theirs.
+    """
+
+    def is_same(name: str) -> bool:
+        own = people.frame[name].cast(pl.String).unique().implode()
+        return bool(release.values(name)[1].is_in(own).all())
+
+    return [name for name in release.plain if name in people.frame.columns and is_same(name)]
+
+
 def _code(series: pl.Series) -> tuple[Integers, pl.Series]:
     text = series.cast(pl.String)
     hidden = (text == SUPPRESSED).fill_null(value=True)

@@ -107,13 +107,19 @@ def suppressed_rows(
     """
     if not meant and not sensitive:
         return pl.lit(value=False)
+    words = (*TEXTS, pl.Enum)
     hidden = [
-        (pl.col(name) == SUPPRESSED).fill_null(value=False)
-        if isinstance(schema[name], TEXTS)
+        (_as_word(name, schema[name]) == SUPPRESSED).fill_null(value=False)
+        if isinstance(schema[name], words)
         else (pl.col(name).is_null() if meant else pl.lit(value=False))
         for name in (*quasi, *sensitive)
     ]
     return pl.all_horizontal(*hidden)
+
+
+def _as_word(name: str, kind: pl.DataType) -> pl.Expr:
+    """Give a column as polars compares it with a word: one that a list does not have is an error there."""
+    return pl.col(name).cast(pl.String) if isinstance(kind, pl.Enum) else pl.col(name)
 
 
 def people_per_class(labels: Labels, subjects: Codes | Integers, classes: int) -> Sizes:

@@ -57,7 +57,7 @@ class Inference:
         """Try it on every sensitive column."""
         for column in target.release.sensitive:
             attack = cls(column=column, trials=target.trials, seed=target.seed)
-            yield attack(target.release, target.known_people)
+            yield attack(target.release, target.shown_people)
 
     def __call__(self, release: Published, people: People, strangers: People | None = None) -> Finding:
         """Attack a release with the original, where scikit-learn is installed."""

@@ -55,10 +55,10 @@ class Linkage:
         columns = len(target.release.quasi)
         for known in sorted({1, (columns + 1) // 2, columns}):
             yield cls(known=known, trials=target.trials, seed=target.seed)(
-                target.release, target.known_people
+                target.release, target.shown_people
             )
         noisy = cls(noise=0.1, trials=target.trials, seed=target.seed)
-        yield noisy(target.release, target.known_people)
+        yield noisy(target.release, target.shown_people)
 
     def __call__(self, release: Published, people: People) -> Finding:
         """Attack a release with the original."""

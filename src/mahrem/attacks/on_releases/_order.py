@@ -11,7 +11,6 @@ import polars as pl
 
 from mahrem import check
 from mahrem.attacks._finding import Finding, counted_finding, not_done
-from mahrem.attacks._interval import clopper_pearson
 from mahrem.matching import Matching, People, Published, match
 from mahrem.types import Integers
 from mahrem.words import Note
@@ -59,23 +58,19 @@ class Order:
             for name, numbers in ways.items()
         }
         best = max(hits, key=lambda name: hits[name])
-        strangers = rng.integers(0, people.count, release.frame.height)
-        by_chance = _hits(matching, release, rows, strangers)
-        low, high = clopper_pearson(hits[best], len(rows))[0], clopper_pearson(by_chance, len(rows))[1]
-        # What may be chance is told as chance: how often it strikes would tell how rows stood.
-        told = low > high or best != "row order"
-        found = hits[best] if told else by_chance
+        groups, times = np.unique(release.labels[rows], return_counts=True)
+        fitting = np.array([len(matching.members(int(group))) for group in groups])
         return counted_finding(
             "order",
-            found,
+            hits[best],
             len(rows),
-            baseline=by_chance / len(rows),
+            baseline=float((fitting * times).sum()) / (len(rows) * people.count),
             meaning=(
                 "This share of rows fit the person who stood at their place in the original; the baseline is "
                 "the share that fit any person. Well above it, rows can be found by their number."
             ),
             unread=matching.unread,
-            by=best if told else "none",
+            by=best,
             ways=len(ways),
         )
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.attacks._finding import Finding, counted_finding, not_done
-from mahrem.matching import Matching, People, Published, codes_of, match
+from mahrem.matching import Matching, People, Published, as_published, codes_of, match
 from mahrem.types import Floats, Integers
 from mahrem.words import Note
 
@@ -48,11 +48,11 @@ class SinglingOut:
     @classmethod
     def against(cls, target: ReleaseTarget) -> Iterator[Finding]:
         """Try it once."""
-        yield cls(trials=target.trials, seed=target.seed)(target.release, target.known_people)
+        yield cls(trials=target.trials, seed=target.seed)(target.release, target.shown_people)
 
     def __call__(self, release: Published, people: People) -> Finding:
         """Attack a release with the original."""
-        used = _compared(release, people) if self.sensitive else []
+        used = [*_sensitive(release, people), *as_published(release, people)] if self.sensitive else []
         shown = np.flatnonzero(release.labels >= 0)
         if not len(shown) or not people.count:
             return not_done("singling-out", Note("skipped.rows"))
@@ -78,15 +78,8 @@ class SinglingOut:
         )
 
 
-def _compared(release: Published, people: People) -> list[str]:
-    """Name the columns besides quasi-identifiers whose published values are those of the original."""
-    names = [name for name in (*release.sensitive, *release.plain) if name in people.frame.columns]
-
-    def is_same(name: str) -> bool:  # pseudonyms and coarser values are none of theirs
-        own = people.frame[name].cast(pl.String).unique().implode()
-        return bool(release.values(name)[1].is_in(own).all())
-
-    return [name for name in names if name in release.sensitive or is_same(name)]
+def _sensitive(release: Published, people: People) -> list[str]:
+    return [name for name in release.sensitive if name in people.frame.columns]
 
 
 def _people_fitting(

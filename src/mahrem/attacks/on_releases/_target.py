@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
-from mahrem.matching import People, Published
+from mahrem.matching import People, Published, as_published, match, stand_ins
 from mahrem.types import Mask
 
 
@@ -53,6 +54,23 @@ class ReleaseTarget:
         """The original, for attacks that need one."""
         assert self.people is not None  # noqa: S101 - the entry of the attack says that it needs them
         return self.people
+
+    @cached_property
+    def shown_people(self) -> People:
+        """Whom attacks look for that need not know where in their cells people are.
+
+        Nobody's own place there has a say in what is found. Only who has several rows must be taken from the
+        original where the release does not say it.
+        """
+        known = self.known_people
+        if known.owners is not None and self.release.people is None:
+            return known
+        return stand_ins(
+            self.release,
+            plain=as_published(self.release, known),
+            unread=match(self.release, known).unread,
+            seed=self.seed,
+        )
 
     def lacking(self, needs: Iterable[str]) -> tuple[str, str] | None:
         """Give the first of some needs that is not met, and why; None if all are."""

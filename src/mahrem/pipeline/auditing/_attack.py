@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.attacks import Finding, RedTeam, red_team
+from mahrem.attacks import Finding, RedTeam, red_team, told
 from mahrem.attacks.on_releases import ReleaseTarget
 from mahrem.contents import content_hashes
 from mahrem.errors import InvalidInput, InvalidParameter, either, in_our_words, spelled
@@ -45,6 +45,9 @@ from mahrem.words import Note, Progress
 
 if TYPE_CHECKING:
     from mahrem.release.decisions import ReleaseKeywords
+
+
+_LEAST = 3  # people a figure stands for where k is smaller
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,8 @@ def attack(
 
     Guarantees:
         - The same tables and seed give the same findings.
-        - Findings hold figures, never a person and never a value.
+        - Findings hold figures, never a person and never a value; figures depend on the published table
+          alone, or are of at least k people and told only where chance cannot explain them.
 
     Example:
         >>> import mahrem as mh
@@ -117,20 +121,19 @@ def attack(
         )
     other = None if second is None else _open_second(opened, second, settings)
     step(Note("stage.attacking"))
-    findings = red_team(
-        ReleaseTarget(
-            release=published,
-            people=people,
-            population=everyone,
-            members=None if everyone is None or people is None else members_among(people, everyone),
-            second=None if other is None else other.published,
-            second_k=None if other is None else other.policy.k,
-            k=roles.k,
-            l=_diversity(roles),
-            trials=trials,
-            seed=roles.seed or 0,
-        )
+    target = ReleaseTarget(
+        release=published,
+        people=people,
+        population=everyone,
+        members=None if everyone is None or people is None else members_among(people, everyone),
+        second=None if other is None else other.published,
+        second_k=None if other is None else other.policy.k,
+        k=roles.k,
+        l=_diversity(roles),
+        trials=trials,
+        seed=roles.seed or 0,
     )
+    findings = told(red_team(target), max(target.smallest, _LEAST))
     return RedTeam.of(
         release, findings, began=began, about=_about(opened), warnings=_warnings(opened, findings)
     )

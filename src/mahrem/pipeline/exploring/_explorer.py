@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.disclosed import NONE, Count, Figure, of_crowd, published
-from mahrem.drafts import Draft, Prepared, draft, prepare, promise_anew, risk_of, utility_of
+from mahrem.drafts import Draft, Prepared, crowd_of, draft, prepare, promise_anew, risk_of, utility_of
 from mahrem.errors import InvalidParameter, in_our_words
 from mahrem.metrics import class_size_bins
 from mahrem.partition import METHODS
@@ -42,7 +42,7 @@ class ColumnTrial(ReportFacts):
     """What a quasi-identifier would lose, and what some common values would be published as."""
 
     gcp: Figure
-    examples: tuple[tuple[str, str], ...] = ()  # a value that many share, and the cell most of them get
+    examples: tuple[tuple[str, str], ...] = ()  # a word that many share, and the cell most of them get
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +53,8 @@ class Trial(ReportFacts):
         rows: Rows of the table; ``tried`` of them were looked at.
         loss: Share of the detail that is given up.
         highest: Risk of the person who hides worst; ``average`` that of all.
-        alone: Share of the tried rows that stand alone before, by all quasi-identifiers together; None where
-            it would speak of fewer people than k.
+        alone: Share of the rows that would be shown which stand alone before, by all quasi-identifiers
+            together, as far as their grid tells; None where it would speak of fewer people than k.
         at_risk: Share whose risk is above the usual threshold.
         sizes: Classes and rows by class size.
     """
@@ -214,8 +214,8 @@ class Explorer:
         utility, by_column = utility_of(candidate, verdict)
         risk = risk_of(verdict.least_hidden)
         frame, floor = self._source(rows)[0], floor_of(policy)
-        people = None if policy.subject is None else frame[policy.subject]
         examples = _Examples(candidate, frame, floor)
+        alone, shown = _alone_in(candidate)
         return Trial(
             rows=published(self.rows),
             tried=published(self.rows if rows == self.rows else rows),
@@ -228,7 +228,7 @@ class Explorer:
             classes=published(len(verdict.sizes)),
             smallest=published(int(verdict.sizes.min(initial=rows))) if len(verdict.sizes) else NONE,
             suppressed=published(verdict.suppressed),
-            alone=_share(_alone(frame, list(policy.quasi), people), frame.height, floor),
+            alone=_share(alone, shown, floor),
             sizes=tuple(published(class_size_bins(verdict.sizes))),
             columns={
                 name: ColumnTrial(gcp=published(by_column[name]["gcp"]), examples=examples(name))
@@ -248,8 +248,8 @@ class _Examples:
 
     def __call__(self, name: str) -> tuple[tuple[str, str], ...]:
         prepared = self.candidate.prepared
-        if len(prepared.keep) != self.frame.height:
-            return ()
+        if len(prepared.keep) != self.frame.height or self.candidate.cells[name].low is not None:
+            return ()  # where in a range people lie is told nowhere
         shown = np.flatnonzero(prepared.keep)[~prepared.suppress]
         labels = self.candidate.partition.labels[: prepared.taking_part]
         whose = (
@@ -264,11 +264,20 @@ class _Examples:
 
     def _pair(self, name: str, known: pl.DataFrame, value: str) -> tuple[str, str]:
         """Give a value and the cell that most rows with it show."""
-        labels = known.filter(pl.col("value") == value)["label"].value_counts(sort=True)
-        cell = render(
-            self.candidate.cells[name], labels["label"].head(1).to_numpy(), self.candidate.form, name
-        )
-        return value, " \N{EN DASH} ".join(str(part[0]) for part in cell)
+        times = known.filter(pl.col("value") == value)["label"].value_counts()
+        cells = render(self.candidate.cells[name], times["label"].to_numpy(), self.candidate.form, name)
+        shown = [" \N{EN DASH} ".join(map(str, parts)) for parts in zip(*cells, strict=True)]
+        by_cell = pl.DataFrame({"cell": shown, "rows": times["count"]}).group_by("cell").sum()
+        return value, by_cell.sort("rows", "cell", descending=[True, False])["cell"][0]
+
+
+def _alone_in(candidate: Draft) -> tuple[int, int]:
+    """Count the rows to be shown that stand alone before, and all of them; nothing hidden has a say."""
+    crowd = crowd_of(candidate)
+    places = pl.DataFrame({str(place): axis.positions for place, axis in enumerate(crowd.axes)})
+    subjects = candidate.prepared.subjects
+    people = None if subjects is None else pl.Series(subjects[crowd.rows])
+    return _alone(places, places.columns, people), places.height
 
 
 def _alone(frame: pl.DataFrame, names: list[str], people: pl.Series | None) -> int:
@@ -286,6 +295,6 @@ def _alone(frame: pl.DataFrame, names: list[str], people: pl.Series | None) -> i
 
 def _share(rows: int, of: int, floor: int) -> Any:
     """Round a count of rows to multiples of ``floor``, as a share; None for fewer than may be counted."""
-    if not rows:
+    if not rows or not of:
         return of_crowd(0.0)
     return of_crowd(round(floor * (rows // floor) / of, 4)) if rows >= floor else None

@@ -222,7 +222,8 @@ class GeneralisationLattice:
         return NodeVerdict(
             levels=dict(zip(self.columns, node, strict=True)),
             holds=found.holds,
-            loss=found.loss if found.holds else None,
+            # the last digits of a sum tell in which order it was added up
+            loss=float(f"{found.loss:.12g}") if found.holds and found.loss is not None else None,
             suppressed=found.refused if found.holds else self._rounded(found.refused),
             classes=found.classes if found.holds else None,
             smallest=found.smallest if found.holds else None,
