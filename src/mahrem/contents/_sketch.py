@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from mahrem.arrays import available_threads
 from mahrem.arrays.sketching import SHAPES, LeastTexts, hashes_and_shapes, stay
 from mahrem.contents._distinct import LONGEST, DistinctCells, as_text, tidied_cells
+from mahrem.contents._measures import rows_nearby
 from mahrem.contents._repeats import are_sparse_numbers, repeats_evenly
 from mahrem.types import Floats, Integers, Mask
 
@@ -72,9 +73,15 @@ class ColumnSketch:
 
     def rarely_shared(self, fewer: int) -> float:
         """Give the share of rows whose value fewer rows than this have."""
-        if self.present == 0:
-            return 0.0
-        return float(self.weights[self.counts < fewer].sum() / self.weights.sum())
+        return self._share_of(self.counts < fewer)
+
+    def singled_out(self, fewer: int) -> float:
+        """Give the share of rows with less company than this, where a measure one step off is company."""
+        nearby = rows_nearby(self.values, self.counts) if self.complete else None
+        return self.rarely_shared(fewer) if nearby is None else self._share_of(nearby < fewer)
+
+    def _share_of(self, some: Mask) -> float:
+        return float(self.weights[some].sum() / self.weights.sum()) if self.present else 0.0
 
     @cached_property
     def has_own_amounts(self) -> bool:

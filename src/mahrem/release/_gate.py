@@ -13,6 +13,7 @@ from mahrem.contents import (
     ColumnSketch,
     Contents,
     TableSketch,
+    has_favourites,
     holds_codes,
     look_into,
     people_with_several_rows,
@@ -148,9 +149,10 @@ def is_rarely_shared(column: ColumnSketch, k: int | None) -> bool:
     if column.present < _ENOUGH:
         return False
     few = min(k or _ALONE, _ALONE)
-    if column.rarely_shared(k or few) >= _MOSTLY and holds_codes(column.values, longest=_CODE):
+    codes = holds_codes(column.values, longest=_CODE) and not has_favourites(column.counts)
+    if codes and column.rarely_shared(k or few) >= _MOSTLY:
         return True
-    return column.rarely_shared(few) >= _MOSTLY
+    return column.singled_out(few) >= _MOSTLY
 
 
 def is_nearly_unique(column: pl.Series, k: int | None) -> bool:
