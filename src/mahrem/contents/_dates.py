@@ -32,8 +32,8 @@ ROMAN = dict(
 )
 # Plain digits and letters: classes of all scripts make patterns that take long to build.
 CLOCK = (
-    r"(?:[T ,]+(?:um |at |saat )?[0-9]{1,2}[:.][0-9]{2}[^ ]*(?: ?[AaPp]\.?[Mm]\.?)?"
-    r"(?: ?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?"
+    r"(?:[Tt ,]+(?:um |at |saat )?[0-9]{1,2}[:.][0-9]{2}[^ ]*(?: ?[AaPp]\.?[Mm]\.?)?"
+    r"(?: ?(?:Z|z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?"
 )
 NUMERIC = (
     r"^(?:[^0-9 ]+ )?([0-9]{1,4})(?: ?[-./] ?| )([0-9]{1,2})(?: ?[-./] ?| )([0-9]{1,4})\.?" + CLOCK + "$"
@@ -41,7 +41,7 @@ NUMERIC = (
 SOLID = r"^((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])(?:T?[0-9]{4,6}Z?)?$"
 DAY_NAME = r"(?:[a-z]+\.?,? )?"
 YEAR = r"([0-9]{4}|'?[0-9]{2})"
-CLOCK_FOLDED = CLOCK.replace("T", "t").replace("Z|UTC", "z|utc")
+CLOCK_FOLDED = CLOCK.replace("UTC", "utc")
 DAY_FIRST = (
     rf"^{DAY_NAME}([0-9]{{1,2}})(?:st|nd|rd|th)?[. \-/]+(?:of )?([a-z]+)[., \-/]+"
     rf"{YEAR}{CLOCK_FOLDED}(?: [a-z]+)?$"

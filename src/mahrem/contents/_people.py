@@ -18,7 +18,7 @@ TITLED = (
     r"^(?:herrn?|frau|mrs?|ms|miss|sayin|sn|bay|bayan|prof|dr|doc|uzm|dipl|ing|hr|fr|mme|mlle|sig|sra?|dna?)"
     r"\b[. ]"
 )
-SEVERAL = r" ?[;|&+/].*$"  # behind the first of several
+SEVERAL = r" ?[;|&].*$"  # behind the first of several
 MOST_WORDS = 5
 FEW_NAMES = 0.6  # of which so many must be listed, since chance weighs more among few
 # Ends and beginnings that family names have, folded.

@@ -128,7 +128,9 @@ class Postcode:
             return None
         if dense or regions < min(8, 0.4 * len(numbers)) or low_end > 0.6:
             return None
-        if not zeros and not (shared and regions >= 8):
+        # Codes of a whole country begin with every digit alike; amounts of five digits begin low.
+        spread = portion(numbers >= 60_000) >= 0.25 and low_end <= 0.25 and cells.share(five) >= 0.98
+        if not zeros and not ((shared or spread) and regions >= 8):
             return None
         return cells.found(self.kind, either, 0.85 if zeros else 0.55, "spread", regions=regions)
 

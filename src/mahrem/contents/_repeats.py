@@ -30,6 +30,7 @@ UNSPOKEN = (
     r"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]"
 )
 COARSE = r"^[\[{(<>]"  # a range, a set, an open end: what many share was written so
+UNIT = r"^[-+<>≤≥~]? ?[0-9]+(?:[.,][0-9]+)? ?([^0-9]{1,12})$"  # behind a number
 AMOUNT = r"^[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d+(?:[.,]\d+)?)$"
 
 
@@ -61,7 +62,10 @@ def has_favourites(counts: Floats | Integers) -> bool:
 def are_sparse_codes(texts: pl.Series, distinct: int) -> bool:
     """Tell whether codes fill next to nothing of what their signs could write; words and numbers are none."""
     some = texts.gather_every(max(1, len(texts) // LOOKED_AT))
-    if portion(some.str.contains(AMOUNT.replace(r"\d", "[0-9]"))) > 0.1:
+    units = some.str.extract(UNIT)
+    if portion(some.str.contains(AMOUNT.replace(r"\d", "[0-9]"))) > 0.1 or (
+        units.null_count() < 0.1 * len(some) and units.n_unique() <= 3
+    ):
         return False
     if portion(some.str.contains(COARSE)) > 0.5:
         return False
