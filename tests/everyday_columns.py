@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 from random import Random
 
+import polars as pl
+
 from hidden_columns import digits, drawn, somewhere, word
 
 Maker = Callable[[Random], object]
@@ -291,3 +293,19 @@ TELLING: dict[str, Maker] = {
     "advertising ids": lambda random: "-".join(drawn(random, "0123456789ABCDEF", count) for count in (8, 4, 4, 4, 12)),
     "tax numbers with a slash": lambda random: f"{digits(random, 3)}/{digits(random, 4)}/{digits(random, 4)}",
 }  # fmt: skip
+
+
+MADE_COARSER = {what for what in TELLING if what.split()[0].rstrip(",") in {"moments", "days", "postcodes"}}
+
+
+def telling_table(seed: int, rows: int = 150) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Make a table with every column that tells of somebody, and what each holds; names tell nothing of it."""
+    chance = Random(seed)
+    kinds = {
+        f"{chance.choice(('c', 'v', 'x', 'colour', 'score', 'flag', 'level'))}{place}": what
+        for place, what in enumerate(chance.sample(sorted(TELLING), len(TELLING)))
+    }
+    columns = {name: [str(TELLING[what](chance)) for _ in range(rows)] for name, what in kinds.items()}
+    columns["age"] = [str(chance.randint(18, 80)) for _ in range(rows)]
+    columns["dx"] = [str(chance.choice(ICD)) for _ in range(rows)]
+    return pl.DataFrame(columns), kinds

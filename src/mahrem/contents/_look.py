@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from mahrem.contents._combinations import find_combinations
 from mahrem.contents._distinct import DistinctCells, count_distinct, surprise
 from mahrem.contents._entries import CONTENTS, ContentKind
 from mahrem.contents._findings import ContentFinding, Contents, SeveralRows
@@ -71,7 +72,7 @@ def look_into(
             )
     return Contents(
         columns,
-        find_relations(sketch, columns, toward),
+        (*find_relations(sketch, columns, toward), *find_combinations(sketch, columns, toward)),
         find_several_rows(sketch, columns),
         find_households(sketch, columns),
         sketch.rows,

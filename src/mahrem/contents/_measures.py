@@ -8,6 +8,8 @@ out, to households or cases, come more evenly than chance would have them: they 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 
@@ -16,6 +18,8 @@ from mahrem.types import Floats, Integers
 PLACES = 4  # decimals: nothing is known more finely of others
 CROWDED = 1.5  # rows for every step of the middle nine tenths
 SPREAD = 3.0  # standard errors by which rows of a step may vary less than by chance
+MANY = 20  # steps from which on an even spread means something
+LONGEST = 1_000_000  # steps
 COARSE = 1000  # steps: longer scales number things
 
 
@@ -34,20 +38,54 @@ def rows_nearby(values: pl.Series, counts: Integers) -> Integers | None:
         >>> rows_nearby(pl.Series(range(100)), np.full(100, 2)) is None  # numbers of pairs
         True
     """
+    scale = _scale(values, counts)
+    if scale is None or scale.wide > COARSE or counts.sum() < CROWDED * scale.wide or scale.given_out:
+        return None
+    near = scale.rows
+    return (near[:-2] + near[1:-1] + near[2:])[scale.steps]
+
+
+def are_given_out(values: pl.Series, counts: Integers) -> bool:
+    """Tell whether numbers come more evenly than by chance, as those of households, cases and ranks do.
+
+    Example:
+        >>> are_given_out(pl.Series(range(100)), np.full(100, 3))
+        True
+    """
+    scale = _scale(values, counts)
+    return scale is not None and MANY <= scale.wide <= len(values) * 2 and scale.given_out
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Numbers as steps of a scale."""
+
+    steps: Integers  # (m,) from 0
+    rows: Integers  # (steps + 2,) that stand on each, with an empty one at either end
+    low: int
+    high: int  # of the middle nine tenths
+
+    @property
+    def wide(self) -> int:
+        """Steps of the middle."""
+        return self.high - self.low + 1
+
+    @property
+    def given_out(self) -> bool:
+        """Whether rows of a step vary less than by chance."""
+        between = self.rows[self.low + 1 : self.high + 2]
+        return bool(between.var() < (1 - SPREAD * np.sqrt(2 / self.wide)) * between.mean())
+
+
+def _scale(values: pl.Series, counts: Integers) -> _Scale | None:
     steps = _in_steps(values)
-    if steps is None:
+    if steps is None or int(steps.max()) > LONGEST:
         return None
-    order = np.argsort(steps)
-    low, high = _middle(steps[order], counts[order])
-    wide = high - low + 1
-    if wide > COARSE or counts.sum() < CROWDED * wide:
-        return None
-    near = np.zeros(int(np.ptp(steps)) + 3, np.int64)
-    np.add.at(near, steps - steps.min() + 1, counts)
-    between = near[low - steps.min() + 1 : high - steps.min() + 2]
-    if between.var() < (1 - SPREAD * np.sqrt(2 / wide)) * between.mean():
-        return None
-    return (near[:-2] + near[1:-1] + near[2:])[steps - steps.min()]
+    rows = np.zeros(int(steps.max()) + 3, np.int64)
+    np.add.at(rows, steps + 1, counts)
+    below = np.cumsum(rows[1:-1]) / counts.sum()
+    low, high = (min(int(np.searchsorted(below, share)), int(steps.max())) for share in (0.05, 0.95))
+    return _Scale(steps, rows, low, high)
 
 
 def _in_steps(values: pl.Series) -> Integers | None:
@@ -67,8 +105,3 @@ def _in_steps(values: pl.Series) -> Integers | None:
     step = int(np.gcd.reduce(steps))
     return steps // step if step else None
 
-
-def _middle(steps: Integers, counts: Integers) -> tuple[int, int]:
-    """Give the ends of the middle nine tenths of the rows."""
-    below = np.cumsum(counts) / counts.sum()
-    return int(steps[np.searchsorted(below, 0.05)]), int(steps[min(len(steps) - 1, np.searchsorted(below, 0.95))])
