@@ -68,10 +68,16 @@ ATC = coded(
         f"{drawn(random, 'ABCDEX', 2)}{random.randrange(1, 30):02d}"
     ),
 )
-LOINC = coded(90, lambda random: re.sub(r"(.)$", r"-\1", luhn(str(int(random.lognormvariate(8.6, 1)) % 99_999))))
+LOINC = coded(
+    90, lambda random: re.sub(r"(.)$", r"-\1", luhn(str(int(random.lognormvariate(8.6, 1)) % 99_999)))
+)
 SKUS = coded(150, lambda random: f"SKU-{digits(random, 5)}")
 NACE = coded(200, lambda random: f"{random.randrange(1, 99):02d}.{random.randrange(10, 99)}")
-ICD = [f"{category}.{part}" for category in "A09 C50 E11 E78 F32 F41 G43 I10 I25 I48 J06 J45 K21 M54 N39".split() for part in range(9)]
+ICD = [
+    f"{category}.{part}"
+    for category in "A09 C50 E11 E78 F32 F41 G43 I10 I25 I48 J06 J45 K21 M54 N39".split()
+    for part in range(9)
+]
 ISCO = coded(180, lambda random: random.randrange(1110, 9630))
 CPT = coded(100, lambda random: random.randrange(10_021, 99_500))
 PLACES = coded(200, lambda random: word(random).title())

@@ -1,4 +1,4 @@
-"""What was told wrongly is found out by what columns tell together, by the crowd of a value and by its spread."""
+"""What was told wrongly is found out: by what columns tell together, by a value's crowd and its spread."""
 
 from __future__ import annotations
 
@@ -93,7 +93,11 @@ def test_what_has_nothing_to_do_with_each_other_is_left_alone() -> None:
 def test_what_stays_the_same_for_a_person_with_several_rows_is_no_function_of_what_others_know() -> None:
     chance = Random(8)
     people = [
-        {"age": chance.randint(18, 80), "town": chance.choice(TOWN), "group": chance.choice(["A", "B", "AB", "0"])}
+        {
+            "age": chance.randint(18, 80),
+            "town": chance.choice(TOWN),
+            "group": chance.choice(["A", "B", "AB", "0"]),
+        }
         for _ in range(150)
     ]
     frame = pl.DataFrame([people[row % 150] for row in range(ROWS)])

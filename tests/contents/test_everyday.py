@@ -49,7 +49,9 @@ def test_a_measure_singles_out_where_its_scale_is_finer_than_the_table_is_long()
 
 
 def test_numbers_of_pairs_are_no_measures() -> None:
-    frame = pl.DataFrame({"age": [20 + n * 7 % 40 for n in range(600)], "x": [n // 2 * 7 % 300 for n in range(600)]})
+    frame = pl.DataFrame(
+        {"age": [20 + n * 7 % 40 for n in range(600)], "x": [n // 2 * 7 % 300 for n in range(600)]}
+    )
     assert [doubt.column for doubt in find_doubts(frame, POLICY)] == ["x"]
 
 

@@ -1,4 +1,4 @@
-"""What several columns tell together: numbers of rows in two parts, and columns reckoned from several others."""
+"""What several columns tell together: numbers of rows in two parts, columns reckoned from several others."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from mahrem.contents._distinct import FIGURES, DistinctCells, fold
 from mahrem.contents._findings import ContentFinding
-from mahrem.types import Floats, Mask
+from mahrem.types import Floats
 
 MONTHS = {
     word: month

@@ -2,8 +2,8 @@
 
 A weight to 100 grams is one of some hundred values, and nobody knows more of another person than the step and
 its neighbours. So rows one step off count as company, where a scale has fewer steps than the table has rows.
-A laboratory value with six decimals has a million steps: whoever has it has the person. Numbers that are given
-out, to households or cases, come more evenly than chance would have them: they are no measures.
+A laboratory value with six decimals has a million steps: whoever has it has the person. Numbers that were
+given out, to households or cases, come more evenly than chance would have them: they are no measures.
 """
 
 from __future__ import annotations
@@ -104,4 +104,3 @@ def _in_steps(values: pl.Series) -> Integers | None:
     steps = whole.astype(np.int64) - int(whole.min())
     step = int(np.gcd.reduce(steps))
     return steps // step if step else None
-

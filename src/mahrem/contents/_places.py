@@ -136,7 +136,7 @@ class Postcode:
 
 
 def _is_scale(texts: pl.Series) -> bool:
-    """Tell whether values are ranges, or letters that stand for something with a degree behind each: T1N0M0."""
+    """Tell whether values are ranges, or letters with a degree behind each: T1N0M0."""
     letters = texts.str.replace_all("[^A-Za-z]", "")
     return are_bands(texts) or (letters.n_unique() == 1 and len(letters[0]) >= 2 and len(texts) >= 5)
 

@@ -42,7 +42,7 @@ def repeats_evenly(counts: Floats | Integers, distinct: int, rows: int) -> bool:
 
 
 def has_favourites(counts: Floats | Integers) -> bool:
-    """Tell whether rows choose some values far more often than others, as articles, drugs and jobs are chosen.
+    """Tell whether rows choose some values far more often than others, as articles and jobs are chosen.
 
     A sign for nothing, or a few people with very many rows, are no favourites: others must follow them.
 

@@ -137,7 +137,7 @@ class RecordNumber:
 
     @staticmethod
     def _counts(numbers: pl.Series, distinct: int) -> bool:
-        """Tell whether numbers fill their range as a counter does, which may go on in larger steps than one."""
+        """Tell whether numbers fill their range as a counter does, whatever its steps are."""
         above = numbers.to_numpy() - int(numbers.min())  # type: ignore[arg-type]
         width = int(above.max()) // max(1, int(np.gcd.reduce(above))) + 1
         return len(numbers) >= 20 and numbers.n_unique() >= 0.9 * len(numbers) and width <= 2 * distinct

@@ -255,7 +255,9 @@ def _refusal(doubts: Sequence[Doubt], named: Collection[str]) -> GivesAway:
     for doubt in doubts:
         why.setdefault(doubt.column, []).append(doubt.why)
     columns = list(why)
-    told = "; ".join(f"{name!r}: {', '.join(str(one).rstrip('.') for one in why[name])}" for name in columns[:_SHOWN])
+    told = "; ".join(
+        f"{name!r}: {', '.join(str(one).rstrip('.') for one in why[name])}" for name in columns[:_SHOWN]
+    )
     more = f"; and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
     unasked = [name for name in columns if name not in named]
     undeclared = f" (no role was declared for {shorten(unasked)})" if unasked else ""
