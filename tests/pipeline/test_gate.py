@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import mahrem as mh
+from everyday_columns import MADE_COARSER, telling_table
 from foreign_columns import foreign_table
 from mahrem.contents import look_into
 from mahrem.errors import Doubtful, GivesAway, InvalidParameter
@@ -211,6 +212,19 @@ def test_ready_policies_publish_nothing_of_any_country_whatever_columns_are_call
         if kind not in {"date", "birth-date"}:  # the first day of a year may be somebody's as well
             told = [value for value in table[name].unique() if len(value) > 5 and value in written]
             assert not told, (name, kind, len(told))
+
+
+@pytest.mark.parametrize("policy", ["hipaa-safe-harbor", "kvkk", "gdpr"])
+def test_ready_policies_publish_nothing_that_tells_of_somebody_in_any_writing(
+    policy: str, tmp_path: Path
+) -> None:
+    table, kinds = telling_table(seed=len(policy))
+    release = mh.anonymize(table, policy=policy, output=tmp_path / "release", html=False)
+    assert {kinds[name] for name in release.table.columns if name in kinds} <= MADE_COARSER
+    written = "".join(file.read_text(encoding="utf-8") for file in (tmp_path / "release").iterdir())
+    for name, what in kinds.items():
+        if what not in MADE_COARSER | {"months of birth"}:  # ranges begin with days and months too
+            assert not [value for value in table[name].unique() if len(value) > 7 and value in written], what
 
 
 def test_dates_that_nobody_can_read_are_left_out_by_a_policy_that_wants_years() -> None:

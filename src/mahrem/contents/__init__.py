@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mahrem.contents._findings import ColumnRelation, ContentFinding, Contents, Household, SeveralRows
     from mahrem.contents._look import look_into, look_into_column, people_with_several_rows
     from mahrem.contents._relations import holds_codes
+    from mahrem.contents._repeats import has_favourites
     from mahrem.contents._sketch import (
         ColumnSketch,
         TableSketch,
@@ -42,6 +43,7 @@ __all__ = [
     "TableSketch",
     "content_hashes",
     "count_distinct",
+    "has_favourites",
     "holds_codes",
     "look_into",
     "look_into_column",

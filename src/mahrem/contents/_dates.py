@@ -10,7 +10,7 @@ import polars as pl
 
 from mahrem.contents._distinct import FIGURES, DistinctCells, contains, fold
 from mahrem.contents._findings import ContentFinding
-from mahrem.types import Floats, Mask
+from mahrem.types import Floats
 
 MONTHS = {
     word: month
@@ -32,8 +32,8 @@ ROMAN = dict(
 )
 # Plain digits and letters: classes of all scripts make patterns that take long to build.
 CLOCK = (
-    r"(?:[T ,]+(?:um |at |saat )?[0-9]{1,2}[:.][0-9]{2}[^ ]*(?: ?[AaPp]\.?[Mm]\.?)?"
-    r"(?: ?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?"
+    r"(?:[Tt ,]+(?:um |at |saat )?[0-9]{1,2}[:.][0-9]{2}[^ ]*(?: ?[AaPp]\.?[Mm]\.?)?"
+    r"(?: ?(?:Z|z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?"
 )
 NUMERIC = (
     r"^(?:[^0-9 ]+ )?([0-9]{1,4})(?: ?[-./] ?| )([0-9]{1,2})(?: ?[-./] ?| )([0-9]{1,4})\.?" + CLOCK + "$"
@@ -41,7 +41,7 @@ NUMERIC = (
 SOLID = r"^((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])(?:T?[0-9]{4,6}Z?)?$"
 DAY_NAME = r"(?:[a-z]+\.?,? )?"
 YEAR = r"([0-9]{4}|'?[0-9]{2})"
-CLOCK_FOLDED = CLOCK.replace("T", "t").replace("Z|UTC", "z|utc")
+CLOCK_FOLDED = CLOCK.replace("UTC", "utc")
 DAY_FIRST = (
     rf"^{DAY_NAME}([0-9]{{1,2}})(?:st|nd|rd|th)?[. \-/]+(?:of )?([a-z]+)[., \-/]+"
     rf"{YEAR}{CLOCK_FOLDED}(?: [a-z]+)?$"
@@ -49,6 +49,8 @@ DAY_FIRST = (
 MONTH_FIRST = rf"^{DAY_NAME}([a-z]+)[. \-]+([0-9]{{1,2}})(?:st|nd|rd|th)?[., \-]+{YEAR}{CLOCK_FOLDED}$"
 BY_PROGRAMS = r"^[a-z]+ ([a-z]+) +([0-9]{1,2}) [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?: [a-z]+)? ([0-9]{4})$"
 YEAR_MONTH_NAME = rf"^([0-9]{{4}})[. \-/]+([a-z]+)[. \-/]+([0-9]{{1,2}}){CLOCK_FOLDED}$"
+YEAR_ALONE = r"^(19[0-9]{2}|20[0-2][0-9])(?:[-/.](?:0[1-9]|1[0-2]))?$"
+MONTH_OF_YEAR = r"^(?:0?[1-9]|1[0-2])[-/.](19[0-9]{2}|20[0-2][0-9])$"
 FEWEST = 3  # digits in a date: 3 Mar 90
 LEAST = 0.6  # share of dates from which a column is called one
 GLANCE = 100  # values that show that a column holds no dates
@@ -146,10 +148,15 @@ def _births(years: Floats) -> bool:
     return bool((wide or middle <= now - LONG_AGO) and sorted_years[-1] <= now + 1)
 
 
-def _year_numbers(cells: DistinctCells) -> Mask:
-    """Mark values that are years alone, where nearly all are and they spread over generations."""
-    fits = contains(cells.texts, r"^(?:19\d\d|20[0-2]\d)$")
-    return fits if fits.sum() >= 15 and cells.share(fits) >= 0.98 else np.zeros_like(fits)
+def _year_numbers(cells: DistinctCells) -> Floats:
+    """Give the years of all rows where nearly all are years, or months of years; nothing otherwise."""
+    texts = cells.texts
+    years = texts.str.extract(YEAR_ALONE).fill_null(texts.str.extract(MONTH_OF_YEAR)).cast(pl.Float64)
+    fits = years.is_not_null().to_numpy()
+    if fits.sum() < 15 or cells.share(fits) < 0.98:
+        return np.empty(0)
+    often = np.maximum(1, 2000 * cells.counts[fits] / cells.counts.sum()).astype(np.int64)
+    return np.repeat(years.to_numpy()[fits], often)
 
 
 def _plausible(cells: DistinctCells) -> Floats:
@@ -226,10 +233,9 @@ class BirthDate:
         if is_date.any() and _births(years):
             return cells.found(self.kind, is_date, 0.85, "dates", span=_span(years[is_date]))
         alone = _year_numbers(cells)
-        if alone.any():
-            numbers = cells.numbers.to_numpy()[alone]
-            if _births(numbers):
-                return cells.found(self.kind, alone, 0.6, "years", span=_span(numbers))
+        if len(alone) and _births(alone):
+            everyone = np.ones(len(years), np.bool_)
+            return cells.found(self.kind, everyone, 0.6, "years", span=_span(alone))
         return None
 
 

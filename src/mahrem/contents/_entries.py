@@ -151,6 +151,22 @@ CONTENTS: Entries[ContentKind] = Entries(
             group="code",
             publishable=True,
         ),
+        ContentKind(
+            name="atc",
+            home="mahrem.contents._texts:DRUG",
+            role="sensitive",
+            group="code",
+            publishable=True,
+            signs="ABCDGHJLMNPRSV",
+        ),
+        ContentKind(
+            name="loinc",
+            home="mahrem.contents._texts:TEST",
+            role="sensitive",
+            group="code",
+            publishable=True,
+            signs="-",
+        ),
         ContentKind(name="text", home="mahrem.contents._texts:TEXT", role="identifier", group="text"),
         ContentKind(
             name="record",

@@ -34,7 +34,7 @@ class ColumnRelation:
 
     column: str  # the one that follows
     of: str  # from this one
-    how: str  # copy, spelling, linear, one-to-one or determined
+    how: str  # copy, spelling, linear, one-to-one, determined, combined (from it and others) or together
     share: float  # of the rows where it holds
 
     def as_dict(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from mahrem.contents._combinations import find_combinations
 from mahrem.contents._distinct import DistinctCells, contains, count_distinct, surprise
 from mahrem.contents._entries import CONTENTS, ContentKind
 from mahrem.contents._findings import ContentFinding, Contents, SeveralRows
@@ -25,6 +26,8 @@ MAINLY = 0.5  # share from which a column is of a kind, and weaker explanations 
 GROUPS = ("mark", "number", "date", "shape", "phone", "code", "place", "name", "text", "record")
 BY_CELL = frozenset({"mark", "number", "phone"})  # content that single cells give away
 BY_COLUMN = frozenset({"record", "code"})  # what only a whole column can be
+# What stands within something else, or is only spread like it, may be something else as well.
+NO_EXPLANATION = frozenset({"content.reason.within", "content.reason.spread"})
 SELDOM = 0.05  # share of a column below which a way of writing may be missing among some rows
 FEWEST = 5  # different values, hardly one of them shared, that make a part of a column of a kind
 HOMES = {"tckn": "TR", "vkn": "TR", "steuer-id": "DE", "svnr": "DE", "nhs": "GB", "ssn": "US"}
@@ -71,7 +74,7 @@ def look_into(
             )
     return Contents(
         columns,
-        find_relations(sketch, columns, toward),
+        (*find_relations(sketch, columns, toward), *find_combinations(sketch, columns, toward)),
         find_several_rows(sketch, columns),
         find_households(sketch, columns),
         sketch.rows,
@@ -238,7 +241,7 @@ def _settled(found: Sequence[tuple[ContentKind, ContentFinding]]) -> tuple[Conte
             if not explained and not numbered:
                 kept.append(finding)
         explained = explained or any(
-            finding.share >= MAINLY and finding.reason.code != "content.reason.within" for finding in kept
+            finding.share >= MAINLY and finding.reason.code not in NO_EXPLANATION for finding in kept
         )
     return tuple(sorted(kept, key=lambda finding: -finding.share * finding.confidence))
 

@@ -193,7 +193,10 @@ EGN = CheckedNumber("egn", _exact(10), 0.03, None, "bg.egn", width=10)
 PPS = CheckedNumber("pps", r"^\d{7}[A-W][A-IW]?$", 0.044, None, "ie.pps")
 HETU = CheckedNumber("hetu", r"^\d{6}[A-Y]?\d{3}[0-9A-Y]$", 0.03, digits.hetu)
 CPR = CheckedNumber("cpr", _exact(10), 0.03, None, "dk.cpr", width=10)
-RODNE_CISLO = CheckedNumber("rodne-cislo", r"^\d{9,10}$", 0.03, None, "cz.rc", width=10)
+RODNE_CISLO = CheckedNumber(
+    "rodne-cislo", r"^\d{9,10}$", 0.15, None, "cz.rc", width=10,
+    unlike=r"^[+(]|^\d{3}[ -]\d{2,3}[ -]\d{3,4}$",  # telephones, American numbers
+)  # fmt: skip
 ISIKUKOOD = CheckedNumber("isikukood", r"^[1-8]\d{10}$", 0.02, None, "ee.ik")
 OIB = CheckedNumber("oib", _exact(11), 0.1, None, "hr.oib", width=11)
 AMKA = CheckedNumber("amka", _exact(11), 0.03, None, "gr.amka", width=11)

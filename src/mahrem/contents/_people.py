@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -18,6 +18,7 @@ TITLED = (
     r"^(?:herrn?|frau|mrs?|ms|miss|sayin|sn|bay|bayan|prof|dr|doc|uzm|dipl|ing|hr|fr|mme|mlle|sig|sra?|dna?)"
     r"\b[. ]"
 )
+SEVERAL = r" ?[;|&].*$"  # behind the first of several
 MOST_WORDS = 5
 FEW_NAMES = 0.6  # of which so many must be listed, since chance weighs more among few
 # Ends and beginnings that family names have, folded.
@@ -54,11 +55,14 @@ class PersonName:
     whole: float = 0.25
     single: float = 0.3
     distinct: int = 3  # values that must be listed: fewer are categories
+    least_lists: float = 0.3  # of the rows name several people
 
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether and how far a column holds names of people."""
         if cells.numeric:
             return None
+        if cells.share(cells.matches(SEVERAL)) >= self.least_lists:  # of several people: the first will do
+            cells = replace(cells, texts=cells.texts.str.replace(SEVERAL, ""), memory={})
         written = cells.matches(WRITTEN) & (cells.words <= MOST_WORDS + 1)
         if cells.share(written) < 0.2 or written.sum() < self.distinct:
             return None

@@ -107,7 +107,7 @@ class Postcode:
             return cells.found(self.kind, british, 0.93, "shaped")
         for pattern in (r"^(?:D|DE|TR|US)[- ]\d{5}$|^\d{5}-\d{4}$", *POSTCODES):
             fits = cells.matches(pattern)
-            if fits.sum() >= 3 and cells.share(fits) >= 0.5:
+            if fits.sum() >= 3 and cells.share(fits) >= 0.5 and not _is_scale(cells.texts.filter(fits)):
                 return cells.found(self.kind, fits, 0.9, "shaped")
         return self._five_digits(cells)
 
@@ -124,13 +124,36 @@ class Postcode:
         dense = int(numbers.max()) - int(numbers.min()) < 4 * len(numbers)  # type: ignore[arg-type]
         low_end = portion(numbers < 20_000)
         shared = cells.unique <= 1 / 1.3
-        if portion(numbers % 1000 == 0) > 0.5:  # amounts
+        if not zeros and (portion(numbers % 1000 == 0) > 0.5 or portion(numbers % 500 == 0) > 0.9):  # amounts
             return None
         if dense or regions < min(8, 0.4 * len(numbers)) or low_end > 0.6:
             return None
-        if not zeros and not (shared and regions >= 8):
+        # Codes of a whole country begin with every digit alike; amounts of five digits begin low.
+        spread = portion(numbers >= 60_000) >= 0.25 and low_end <= 0.25 and cells.share(five) >= 0.98
+        if not zeros and not ((shared or spread) and regions >= 8):
             return None
         return cells.found(self.kind, either, 0.85 if zeros else 0.55, "spread", regions=regions)
+
+
+def _is_scale(texts: pl.Series) -> bool:
+    """Tell whether values are ranges, or letters with a degree behind each: T1N0M0."""
+    letters = texts.str.replace_all("[^A-Za-z]", "")
+    return are_bands(texts) or (letters.n_unique() == 1 and len(letters[0]) >= 2 and len(texts) >= 5)
+
+
+def are_bands(texts: pl.Series) -> bool:
+    """Tell whether two numbers in each value are the ends of a range: one range begins where others end.
+
+    Example:
+        >>> are_bands(pl.Series(["10-100", "50-250", "75-500"])), are_bands(pl.Series(["30-120", "02-797"]))
+        (True, False)
+    """
+    ends = texts.str.extract_groups(r"^(\d+) ?[-–] ?(\d+)$").struct.unnest().cast(pl.Int64, strict=False)
+    low, high = ends.drop_nulls().to_numpy().T
+    if len(low) < max(2, len(texts)) or not (low < high).all():
+        return False
+    rising = bool((np.diff(high[np.argsort(low)]) >= 0).all())
+    return rising and (len(low) >= 6 or bool(np.isin(high % 10, (0, 5, 9)).all()))
 
 
 # South, north, west, east of lands that many tables speak of.
@@ -262,6 +285,9 @@ class PlaceOnEarth:
             return False
         first = texts.str.slice(0, 1).value_counts(name="codes")["codes"].to_numpy().max()
         inner = texts.str.slice(1).str.contains("[A-Za-z]")  # a letter in front of digits is a series
+        turns = (portion(contains(texts.str.slice(place, 1), "[0-9]")) for place in range(lengths.min()))
+        if not any(0.05 < share < 0.95 for share in turns):  # T1N0M0: letters have places of their own
+            return False
         placed = texts.str.slice(1, 4).str.contains("[A-Za-z].*[0-9]|[0-9].*[A-Za-z]")
         return (
             expected ** len(texts) < 1e-3

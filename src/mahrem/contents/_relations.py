@@ -51,8 +51,8 @@ def find_relations(
     """
     often = np.repeat(np.arange(table.sample.height), np.minimum(table.counts, OFTEN))
     sample = table.sample[often] if len(often) <= ROWS else table.sample
-    codes = {name: _codes(sample[name]) for name in sample.columns}
-    numbers = {name: _numbers(sample[name], found.get(name, ())) for name in sample.columns}
+    codes = {name: value_codes(sample[name]) for name in sample.columns}
+    numbers = {name: as_numbers(sample[name], found.get(name, ())) for name in sample.columns}
     usable = [name for name in sample.columns if codes[name].max(initial=-1) >= 1]
     related = (
         _relate(first, second, sample, codes, numbers) for first, second in _pairs(usable, codes, toward)
@@ -85,7 +85,7 @@ def _parting(codes: Integers) -> bytes:
     return hashlib.sha256(rank[where].tobytes() + (codes < 0).tobytes()).digest()
 
 
-def _codes(column: pl.Series) -> Integers:
+def value_codes(column: pl.Series) -> Integers:
     """Give every value a number; -1 where there is none."""
     if isinstance(column.dtype, UNCOUNTED):
         return np.full(len(column), -1)
@@ -94,7 +94,7 @@ def _codes(column: pl.Series) -> Integers:
     return ranks.fill_null(-1).to_numpy()
 
 
-def _numbers(column: pl.Series, found: Sequence[ContentFinding]) -> Floats | None:
+def as_numbers(column: pl.Series, found: Sequence[ContentFinding]) -> Floats | None:
     """Give a column as numbers, dates in years; nothing where it is neither."""
     if column.dtype.is_numeric():
         return column.cast(pl.Float64).to_numpy()

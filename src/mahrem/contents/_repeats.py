@@ -17,6 +17,8 @@ MANY = 20  # different values
 ONCE = 1.4  # rows that share a value, on average: fewer repeat nothing
 CROWD = 200  # rows that share a value, on average: more are a category
 EVENLY = 8.0  # times as often as usual that frequent values may come
+FAVOURED = 4.0  # times as many rows as usual have even the third of the most frequent values
+FAVOURITES = 0.1  # of the rows have one of these three
 SPARSE = 32  # times as many values as there are could have been written
 LOOKED_AT = 400  # values whose writing is measured
 SIGNS = 32  # of a value
@@ -28,6 +30,7 @@ UNSPOKEN = (
     r"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]"
 )
 COARSE = r"^[\[{(<>]"  # a range, a set, an open end: what many share was written so
+UNIT = r"^[-+<>≤≥~]? ?[0-9]+(?:[.,][0-9]+)? ?([^0-9]{1,12})$"  # behind a number
 AMOUNT = r"^[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d+(?:[.,]\d+)?)$"
 
 
@@ -35,13 +38,34 @@ def repeats_evenly(counts: Floats | Integers, distinct: int, rows: int) -> bool:
     """Tell whether many values are shared by some rows each, and few by far more than others."""
     if len(counts) < MANY or not ONCE * distinct <= rows <= CROWD * distinct:
         return False
-    return bool(np.quantile(counts, 0.95) <= EVENLY * np.median(counts))
+    return bool(np.quantile(counts, 0.95) <= EVENLY * np.median(counts)) and not has_favourites(counts)
+
+
+def has_favourites(counts: Floats | Integers) -> bool:
+    """Tell whether rows choose some values far more often than others, as articles and jobs are chosen.
+
+    A sign for nothing, or a few people with very many rows, are no favourites: others must follow them.
+
+    Example:
+        >>> has_favourites(600 / np.arange(2, 152)), has_favourites(np.full(150, 4.0))
+        (True, False)
+    """
+    often = np.sort(counts)[::-1]
+    if len(often) < MANY:
+        return False
+    return all(
+        left[2] >= FAVOURED * left.mean() and left[:3].sum() >= FAVOURITES * left.sum()
+        for left in (often, often[3:])
+    )
 
 
 def are_sparse_codes(texts: pl.Series, distinct: int) -> bool:
     """Tell whether codes fill next to nothing of what their signs could write; words and numbers are none."""
     some = texts.gather_every(max(1, len(texts) // LOOKED_AT))
-    if portion(contains(some, AMOUNT.replace(r"\d", "[0-9]"))) > 0.1:
+    units = some.str.extract(UNIT)
+    if portion(contains(some, AMOUNT.replace(r"\d", "[0-9]"))) > 0.1 or (
+        units.null_count() < 0.1 * len(some) and units.n_unique() <= 3
+    ):
         return False
     if portion(contains(some, COARSE)) > 0.5:
         return False

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mahrem.arrays.sketching import SHAPES, LeastTexts, hashes_and_shapes, stay
 from mahrem.contents._distinct import LONGEST, DistinctCells, as_text, tidied_cells
+from mahrem.contents._measures import are_given_out, rows_nearby
 from mahrem.contents._repeats import are_sparse_numbers, repeats_evenly
 from mahrem.threads import in_parallel
 from mahrem.types import Floats, Integers, Mask
@@ -71,9 +72,27 @@ class ColumnSketch:
 
     def rarely_shared(self, fewer: int) -> float:
         """Give the share of rows whose value fewer rows than this have."""
-        if self.present == 0:
-            return 0.0
-        return float(self.weights[self.counts < fewer].sum() / self.weights.sum())
+        return self._share_of(self.counts < fewer)
+
+    def singled_out(self, fewer: int) -> float:
+        """Give the share of rows with less company than this, where a measure one step off is company."""
+        nearby = rows_nearby(self.values, self.counts) if self.complete else None
+        return self.rarely_shared(fewer) if nearby is None else self._share_of(nearby < fewer)
+
+    @cached_property
+    def is_given_out(self) -> bool:
+        """Tell whether numbers come more evenly than by chance: somebody gave them out."""
+        return self.complete and are_given_out(self.values, self.counts)
+
+    def stands_out(self, k: int) -> bool:
+        """Tell whether all rows but fewer than k have the same value, or none."""
+        if not self.complete or not self.present:
+            return False
+        missing = self.rows - self.present
+        return 0 < self.rows - max(missing, int(self.counts.max())) < k
+
+    def _share_of(self, some: Mask) -> float:
+        return float(self.weights[some].sum() / self.weights.sum()) if self.present else 0.0
 
     @cached_property
     def has_own_amounts(self) -> bool:

@@ -8,11 +8,13 @@ from functools import cache
 import numpy as np
 import polars as pl
 
+from mahrem.contents._check_digits import luhn, symbols
 from mahrem.contents._distinct import FIGURES, DistinctCells, contains, portion, read_lists, surprise
 from mahrem.contents._findings import ContentFinding
-from mahrem.contents._repeats import are_sparse_codes, repeats_evenly
+from mahrem.contents._repeats import are_sparse_codes, has_favourites, repeats_evenly
 from mahrem.types import Mask
 
+PART_OF_YEAR = r"^(?:19|20)\d\d[-/. ]?(?:[QHWKqhwk][0-5]?\d|[01]\d)$"  # as many rows share
 CATEGORIES = 25  # so few texts that many rows share are answers to choose from
 
 
@@ -38,7 +40,7 @@ class FreeText:
         short = words < self.words or length < self.length
         if (
             short
-            or (cells.unique <= 0.125 and distinct <= CATEGORIES * 4)
+            or (cells.unique <= 0.125 and distinct <= CATEGORIES * 4 and not self._of_people(cells))
             or (distinct <= 8 and cells.present >= 3 * distinct)
             or distinct <= min(3, 0.7 * cells.present)
         ):
@@ -51,6 +53,11 @@ class FreeText:
         if distinct >= 10 and self._vocabulary(cells) < 15:
             return None
         return cells.found(self.kind, wordy, min(1.0, 0.6 + words / 20), "text", words=round(words, 1))
+
+    @staticmethod
+    def _of_people(cells: DistinctCells) -> bool:
+        """Tell whether more texts than anybody would choose from come about as often as people have rows."""
+        return len(cells.texts) > CATEGORIES and repeats_evenly(cells.counts, cells.distinct, cells.present)
 
     @staticmethod
     def _vocabulary(cells: DistinctCells) -> int:
@@ -76,7 +83,7 @@ class RecordNumber:
 
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether a column holds numbers of records."""
-        if len(cells.texts) < self.few:
+        if len(cells.texts) < self.few or cells.share(cells.matches(PART_OF_YEAR)) > 0.9:
             return None
         alone = cells.unique >= self.least or self._given_out(cells)
         return (self._numbered(cells) if alone else None) or self._repeated(cells)
@@ -111,7 +118,7 @@ class RecordNumber:
 
     def _given_out(self, cells: DistinctCells) -> bool:
         """Tell whether values are long codes that a handful of rows share: those of one person, it may be."""
-        if len(cells.texts) < self.many or cells.unique < 1 / self.crowd:
+        if len(cells.texts) < self.many or cells.unique < 1 / self.crowd or has_favourites(cells.counts):
             return False
         same, longest, digits_only = self._length(cells)
         if cells.unique < 1 / self.handful and longest < self.longest:
@@ -130,8 +137,9 @@ class RecordNumber:
 
     @staticmethod
     def _counts(numbers: pl.Series, distinct: int) -> bool:
-        """Tell whether numbers fill their range as a counter does."""
-        width = int(numbers.max()) - int(numbers.min()) + 1  # type: ignore[arg-type]
+        """Tell whether numbers fill their range as a counter does, whatever its steps are."""
+        above = numbers.to_numpy() - int(numbers.min())  # type: ignore[arg-type]
+        width = int(above.max()) // max(1, int(np.gcd.reduce(above))) + 1
         return len(numbers) >= 20 and numbers.n_unique() >= 0.9 * len(numbers) and width <= 2 * distinct
 
 
@@ -174,4 +182,52 @@ class Diagnosis:
         return cells.found(self.kind, known, 0.6 + 0.3 * detailed, "shaped")
 
 
-DIAGNOSIS, TEXT, RECORD = Diagnosis(), FreeText(), RecordNumber()
+@dataclass(frozen=True)
+class Drug:
+    """Recognise codes of drugs (ATC): their shape, and that hardly one lies outside the groups there are."""
+
+    kind: str = "atc"
+    distinct: int = 3
+    right: float = 0.95  # of the values
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether a column holds codes of drugs."""
+        known = cells.matches(_drugs())
+        if known.sum() < self.distinct or known.mean() < self.right or cells.share(known) < self.right:
+            return None
+        return cells.found(self.kind, known, 0.9, "shaped")
+
+
+@dataclass(frozen=True)
+class LaboratoryTest:
+    """Recognise codes of laboratory tests (LOINC): a check digit behind numbers of several lengths."""
+
+    kind: str = "loinc"
+    distinct: int = 8
+    right: float = 0.98  # of the values
+    unique: float = 0.5  # at most: more are numbers of somebody
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether a column holds codes of tests."""
+        shaped = cells.matches(r"^[1-9]\d{0,4}-\d$")
+        if shaped.sum() < self.distinct or shaped.mean() < self.right or cells.unique > self.unique:
+            return None
+        right = np.zeros(len(shaped), np.bool_)
+        lengths = cells.compact.str.len_bytes().to_numpy()
+        for length in np.unique(lengths[shaped]):
+            same = shaped & (lengths == length)
+            right[same] = luhn(symbols(cells.compact.filter(pl.Series(same))))
+        if len(np.unique(lengths[shaped])) < 2 or right.mean() < self.right:
+            return None
+        return cells.found(self.kind, right, 0.85, "shaped")
+
+
+@cache
+def _drugs() -> str:
+    """Give the pattern of codes of drugs, which begin with a group of the body and of what it is for."""
+    groups = (line.split() for line in read_lists()["atc_groups"].strip().splitlines())
+    heads = "|".join(f"{letter}(?:{'|'.join(numbers)})" for letter, *numbers in groups)
+    return rf"^(?:{heads})[A-Z][A-Z]\d\d$"
+
+
+DIAGNOSIS, DRUG, TEST, TEXT, RECORD = Diagnosis(), Drug(), LaboratoryTest(), FreeText(), RecordNumber()

@@ -214,7 +214,7 @@ MODELS: Entries[ModelEntry] = Entries(
             ModelEntry(
                 name="k-map-population",
                 home="populations._population_k_map:PopulationKMap",
-                figure=K_MAP,
+                figure=_K_MAP,
                 of_column=False,
             ),
             *(

@@ -13,6 +13,7 @@ from mahrem.contents import (
     ColumnSketch,
     Contents,
     TableSketch,
+    has_favourites,
     holds_codes,
     look_into,
     people_with_several_rows,
@@ -119,7 +120,7 @@ def find_doubts(
         contents = look_into(sketch, closely=[*plain, *listed], toward=policy.quasi, region=policy.region)
     doubts = [doubt for name in (*plain, *listed) for doubt in _by_content(values[name], contents, policy)]
     known = {doubt.column for doubt in doubts}
-    for doubt in (*_by_relation(contents, policy, plain), *_by_people(contents, policy, plain)):
+    for doubt in (*_by_people(contents, policy, plain), *_by_relation(contents, policy, plain)):
         if doubt.column not in known:
             known.add(doubt.column)
             doubts.append(doubt)
@@ -140,6 +141,8 @@ def find_doubts(
             doubts.append(Doubt(name, Note("gate.rare"), ways))
         elif name in plain and column.has_own_amounts:
             doubts.append(Doubt(name, Note("gate.fine"), ways))
+        elif name in plain and column.rows >= _ENOUGH and column.stands_out(policy.k or _ALONE):
+            doubts.append(Doubt(name, Note("gate.alone"), ("quasi",)))
     order = {name: place for place, name in enumerate(values)}
     return tuple(sorted(doubts, key=lambda doubt: order[doubt.column]))
 
@@ -152,9 +155,10 @@ def is_rarely_shared(column: ColumnSketch, k: int | None) -> bool:
     if column.present < _ENOUGH:
         return False
     few = min(k or _ALONE, _ALONE)
-    if column.rarely_shared(k or few) >= _MOSTLY and holds_codes(column.values, longest=_CODE):
+    codes = holds_codes(column.values, longest=_CODE) and not has_favourites(column.counts)
+    if (codes or column.is_given_out) and column.rarely_shared(k or few) >= _MOSTLY:
         return True
-    return column.rarely_shared(few) >= _MOSTLY
+    return column.singled_out(few) >= _MOSTLY
 
 
 def is_nearly_unique(column: pl.Series, k: int | None) -> bool:
@@ -226,15 +230,22 @@ def _ways(column: pl.Series, content: str | None = None) -> tuple[str, ...]:
 def _by_relation(contents: Contents, policy: Policy, plain: Sequence[str]) -> Iterator[Doubt]:
     """Columns that tell a quasi-identifier would undo what was made coarser."""
     for relation in contents.relations:
+        values = {"column": relation.column, "of": relation.of}
+        why = Note(f"content.relation.{relation.how}", values)
+        if relation.how == "together":
+            yield from (Doubt(end, why) for end in values.values() if {*values.values()} <= {*plain})
+            continue
         ends = (relation.column, relation.of), (relation.of, relation.column)
         for column, other in ends:
             if column in plain and other in policy.quasi and _undoes(relation, column, policy):
-                values = {"column": relation.column, "of": relation.of}
-                yield Doubt(column, Note(f"content.relation.{relation.how}", values), ("quasi",))
+                yield Doubt(column, why, ("quasi",))
 
 
 def _undoes(relation: ColumnRelation, column: str, policy: Policy) -> bool:
-    return relation.how in _TELLS or column not in policy.sensitive
+    """Tell whether a column gives a quasi-identifier back; what only follows from one may be sensitive."""
+    if column not in policy.sensitive:
+        return True
+    return relation.how in _TELLS or (relation.how == "determined" and relation.of == column)
 
 
 def _by_people(contents: Contents, policy: Policy, plain: Sequence[str]) -> Iterator[Doubt]:
@@ -248,7 +259,9 @@ def _refusal(doubts: Sequence[Doubt], named: Collection[str]) -> GivesAway:
     for doubt in doubts:
         why.setdefault(doubt.column, []).append(doubt.why)
     columns = list(why)
-    told = "; ".join(f"{name!r}: {', '.join(why[name])}" for name in columns[:_SHOWN])
+    told = "; ".join(
+        f"{name!r}: {', '.join(str(one).rstrip('.') for one in why[name])}" for name in columns[:_SHOWN]
+    )
     more = f"; and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
     unasked = [name for name in columns if name not in named]
     undeclared = f" (no role was declared for {shorten(unasked)})" if unasked else ""

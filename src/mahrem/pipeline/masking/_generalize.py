@@ -61,7 +61,8 @@ def generalize(
         delta: The same; far below 1/rows.
         output: Write a release folder there; without it the table is only checked in memory.
         force: Replace an earlier release under ``output``.
-        **settings: Every name of :class:`~mahrem.pipeline.masking.GeneralisationKeywords`. ``hierarchy`` by column;
+        **settings: Every name of :class:`~mahrem.pipeline.masking.GeneralisationKeywords`. ``hierarchy`` by
+            column;
             ``weights``, columns whose detail is worth more; ``beta``, the chance of each row to be sampled;
             ``share``, the part of epsilon that chooses levels; how the source is read; ``format``.
 

@@ -84,7 +84,7 @@ def open_excel(path: Path, reading: Reading) -> Source:
     )
     if given is None and reading.header is None and found.score > 0:
         raise refuse_headerless(label, len(first))
-    names = name_columns(first if given is None else given, label)
+    names = name_columns(first if given is None else given, label, header=given is None)
     has_header = reading.header is not False and (found.score <= 0 or reading.header is True)
     begins: dict[str, Any] = {"header_row": top + found.titles} if has_header else {"header_row": None}
     if not has_header:

@@ -224,7 +224,7 @@ def _names(first: Sequence[str], found: Header, reading: Reading, label: str) ->
         return name_columns(given, label)
     if reading.header is None and found.score > 0:
         raise refuse_headerless(label, len(first))
-    return name_columns(first, label)
+    return name_columns(first, label, header=True)
 
 
 def _utf8(path: Path, reading: Reading, label: str) -> tuple[Path | bytes, str]:

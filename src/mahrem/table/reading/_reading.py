@@ -14,7 +14,7 @@ import polars as pl
 from polars.datatypes.classes import NestedType
 
 from mahrem import check
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidInput, InvalidParameter, spelled_together
 from mahrem.table.reading._spelling import PlainTexts, Spelling, plain_texts
 from mahrem.threads import in_parallel
 
@@ -301,10 +301,12 @@ def _refuse_nested(schema: Mapping[str, pl.DataType], label: str) -> None:
             )
 
 
-def name_columns(labels: Iterable[object], label: str) -> tuple[str, ...]:
-    """Give the columns their names as text; refuse empty and doubled ones."""
+def name_columns(labels: Iterable[object], label: str, *, header: bool = False) -> tuple[str, ...]:
+    """Give the columns their names as text; refuse empty and doubled ones, with the way round a header."""
     given = tuple(labels)
     names = tuple(map(str, given))
+    others = spelled_together({"header": True, "names": ["NAME1", "NAME2", "…"]})
+    way = f", or give all {len(names)} columns other names: {others}" if header else ""
     if not names:
         raise InvalidInput(f"{label} has no columns")
     seen: set[str] = set()
@@ -312,7 +314,7 @@ def name_columns(labels: Iterable[object], label: str) -> tuple[str, ...]:
         if not name:
             raise InvalidInput(
                 f"{label}: column {place} has an empty name; is it a row index that was written along? "
-                f"Give it a name or leave it out"
+                f"Give it a name or leave it out{way}"
             )
         if name in seen:
             alike = dict.fromkeys(repr(name_given) for name_given in given if str(name_given) == name)
@@ -320,7 +322,8 @@ def name_columns(labels: Iterable[object], label: str) -> tuple[str, ...]:
                 raise InvalidInput(f"{label}: columns {' and '.join(alike)} are one name as text; rename one")
             places = [place for place, other in enumerate(names, start=1) if other == name]
             raise InvalidInput(
-                f"{label}: columns {' and '.join(map(str, places[:2]))} have the same name; names must differ"
+                f"{label}: columns {' and '.join(map(str, places[:2]))} have the same name; "
+                f"names must differ{way.replace(', or', ':')}"
             )
         if name == "*" or (name.startswith("^") and name.endswith("$")):
             raise InvalidInput(f"{label}: column={name!r} reads as a pattern of names; rename it")
