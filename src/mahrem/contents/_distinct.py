@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import contains
 from mahrem.contents._findings import ContentFinding
 from mahrem.types import Floats, Integers, Mask
 from mahrem.words import Note
@@ -187,7 +186,7 @@ def contains(texts: pl.Series, pattern: str) -> Mask:
     engine = _engine(pattern) if len(texts) <= FEW and not texts.null_count() else None
     listed = [] if engine is None else texts.to_list()
     if engine is None or not all(map(_PLAIN.fullmatch, listed)):
-        return contains(texts, pattern)
+        return texts.str.contains(pattern).to_numpy()
     found = engine.search
     return np.fromiter((found(text) is not None for text in listed), np.bool_, len(listed))
 
