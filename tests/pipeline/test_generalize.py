@@ -17,7 +17,7 @@ import mahrem as mh
 from mahrem.cli._app import _run
 from mahrem.dp import assert_dp
 from mahrem.errors import BudgetExceeded, InvalidParameter, MahremError
-from mahrem.pipeline._private_levels import UNIT, LevelPlan, level_nodes, level_scores
+from mahrem.pipeline.masking._private_levels import UNIT, LevelPlan, level_nodes, level_scores
 from mahrem.table import Hierarchy
 
 TOWNS = Hierarchy.from_rows(
