@@ -45,22 +45,31 @@ class Crowd:
         }
         return pl.DataFrame(columns).hash_rows(seed=0).to_numpy()
 
+    def arranged(self, shown: pl.DataFrame) -> Crowd:
+        """Put rows in order by what each shows: where they are within their cells moves no row past another.
+
+        Args:
+            shown: What is published of every row.
+        """
+        return self.take(np.lexsort((self._keys, shown.hash_rows(seed=0).to_numpy())))
+
     def sample(self, most: int) -> Crowd:
         """Give so many rows at most, chosen and put in order by their content."""
         keys = self._keys
         few = np.arange(len(keys))
         if len(keys) > most > 0:  # sorting all of them to keep a few takes ten times longer
             few = np.flatnonzero(keys <= np.partition(keys, most - 1)[most - 1])
-        return self._part(few[np.argsort(keys[few], kind="stable")][:most])
+        return self.take(few[np.argsort(keys[few], kind="stable")][:most])
 
     def sample_classes(self, most: int) -> Crowd:
         """Give whole classes, chosen by what they show, until there are so many rows; in order, too."""
         sizes = np.bincount(self.labels)
         within = np.cumsum(sizes) - sizes < most  # classes are numbered by hashes of their cells
         rows = np.flatnonzero(within[self.labels])
-        return self._part(rows[np.lexsort((self._keys[rows], self.labels[rows]))])
+        return self.take(rows[np.lexsort((self._keys[rows], self.labels[rows]))])
 
-    def _part(self, rows: Integers) -> Crowd:
+    def take(self, rows: Integers) -> Crowd:
+        """Give some of the rows, in this order."""
         return Crowd(
             axes=tuple(replace(axis, positions=axis.positions[rows]) for axis in self.axes),
             labels=self.labels[rows],

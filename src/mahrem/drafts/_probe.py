@@ -57,17 +57,14 @@ def probe(draft: Draft, crowd: Crowd, *, floor: int) -> ReportTeam:
     some = crowd.sample_classes(_ROWS)
     if not len(some.labels):
         return ReportTeam()
-    names = list(some.values)[:_SENSITIVE]
-    codes = {name: pl.Series(name, some.values[name]).cast(pl.String) for name in some.values}
-    codes |= {series.name: series for series in _plain(draft, some.rows)}
-    own = draft.partition.labels[some.rows]
-    axes = some.axes
-    shown = [draft.cells[axis.name].text.gather(own).alias(axis.name) for axis in axes]
+    some = some.arranged(_shown(draft, some))
+    names, axes = list(some.values)[:_SENSITIVE], some.axes
     quasi = [axis.name for axis in axes]
     trees = {axis.name: axis.domain.hierarchy for axis in axes if isinstance(axis.domain, Leaves)}
     subjects = draft.prepared.subjects
+    shown = _shown(draft, some)
     release = read_published(
-        pl.DataFrame([*shown, *codes.values()]),
+        shown,
         quasi=quasi,
         sensitive=names,
         hierarchies=trees,
@@ -83,7 +80,7 @@ def probe(draft: Draft, crowd: Crowd, *, floor: int) -> ReportTeam:
             yield lambda name=name: RuledOut(column=name)(release)  # type: ignore[misc]
         if crowd.coarse:  # who people are is not known well enough to look for them
             return
-        people = read_people(pl.DataFrame([*map(_values, axes), *codes.values()]), release)
+        people = read_people(shown.with_columns(*map(_values, axes)), release)
         for attack in _on_choices(draft, names):
             yield lambda attack=attack: attack(release, people)  # type: ignore[misc]
         columns = len(quasi)
@@ -98,6 +95,15 @@ def probe(draft: Draft, crowd: Crowd, *, floor: int) -> ReportTeam:
         sampled=len(some.labels) < len(crowd.labels),
         findings=tuple(_guarded(attack(), floor) for attack in attacks()),
     )
+
+
+def _shown(draft: Draft, some: Crowd) -> pl.DataFrame:
+    """Give what is published of rows: their cells, sensitive values by number, and what stays as it is."""
+    own = draft.partition.labels[some.rows]
+    cells = [draft.cells[axis.name].text.gather(own).alias(axis.name) for axis in some.axes]
+    codes = {name: pl.Series(name, some.values[name]).cast(pl.String) for name in some.values}
+    codes |= {series.name: series for series in _plain(draft, some.rows)}
+    return pl.DataFrame([*cells, *codes.values()])
 
 
 def _plain(draft: Draft, rows: Integers) -> Iterator[pl.Series]:
