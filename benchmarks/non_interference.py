@@ -66,7 +66,7 @@ def tried(number: tuple[int, int, float, str]) -> tuple[str, str, str | None]:
             return twins.how, "refused" if refused[0] == refused[1] else "one refused", None
         if data_of(first) != data_of(second):
             return twins.how, "other table", None
-        apart = difference(first, second)
+        apart = difference(first, second, twins.how)
         if apart is None and attacked(twins.first, first) != attacked(twins.second, second):
             apart = "figures of attacks"
         return twins.how, "same" if apart is None else "differs", apart

@@ -30,6 +30,7 @@ TOWNS = ("Ankara", "Bursa", "Çorum", "Düzce")
 ZIPS = ("06100", "06110", "06530", "34000", "34710")
 ILLNESSES = ("flu", "gout", "none", "asthma")
 _STAMPS = re.compile(r'"(?:created|seconds)": [^\n]*')
+_BEFORE = re.compile(r'"before": \{[^{}]*\}')
 _SECONDS = re.compile(r"[\d.,]+ s\b")
 
 
@@ -241,13 +242,22 @@ def released(table: object, settings: Mapping[str, Any], folder: Path, *, html: 
     return None
 
 
-def told(folder: Path) -> dict[str, str]:
-    """Give everything that lies in a release folder beside the data, without stamps of time."""
+def told(folder: Path, how: str = "") -> dict[str, str]:
+    """Give everything that lies in a release folder beside the data, without stamps of time.
+
+    What is said of the original beside the release is about crowds of k, wherever they are in their cells:
+    of twins who differ there it may differ, and is left out.
+    """
     said = {}
     for file in sorted(folder.iterdir()):
         if file.name == "SHA256SUMS" or file.name.startswith("data."):
             continue
-        said[file.name] = _without_stamps(file.name, file.read_text(encoding="utf-8"))
+        if how == "within" and file.suffix == ".html":
+            continue
+        text = _without_stamps(file.name, file.read_text(encoding="utf-8"))
+        if how == "within" and file.name == "report.json":
+            text = _BEFORE.sub('"before": {}', text)
+        said[file.name] = text
     return said
 
 
@@ -260,9 +270,15 @@ def data_of(folder: Path) -> bytes:
     return next(folder.glob("data.*")).read_bytes()
 
 
-def difference(first: Path, second: Path) -> str | None:
-    """Say where two releases of the same table differ beside it; None where they do not."""
-    return _apart(told(first), told(second))
+def difference(first: Path, second: Path, how: str = "") -> str | None:
+    """Say where two releases of the same table differ beside it; None where they do not.
+
+    Args:
+        first: A release.
+        second: Another one that publishes the same.
+        how: What is hidden between them.
+    """
+    return _apart(told(first, how), told(second, how))
 
 
 def _apart(one: Mapping[str, str], other: Mapping[str, str]) -> str | None:
@@ -367,5 +383,5 @@ def on_cluster(twins: Twins, session: Any) -> tuple[str, str | None]:
         rows = [sorted(pl.read_csv(folder / "data.csv", infer_schema=False).rows()) for folder in folders]
         if rows[0] != rows[1]:
             return "other table", None
-        apart = difference(*folders)
+        apart = difference(*folders, twins.how)
         return ("same", None) if apart is None else ("differs", apart)

@@ -64,7 +64,7 @@ def compare_releases(twins: Twins, *, html: bool) -> str:
             return "refused"
         if data_of(first) != data_of(second):
             return "other"
-        apart = difference(first, second)
+        apart = difference(first, second, twins.how)
         assert apart is None, f"{twins.how}: {apart}"
         return "same"
 
@@ -108,7 +108,7 @@ def test_attacks_and_batches_of_twins_say_the_same() -> None:
             refused = [applied(table, first, batch) for (table, _), batch in zip(both, batches, strict=True)]
             if any(refused) or data_of(batches[0]) != data_of(batches[1]):
                 continue
-            assert difference(*batches) is None, f"{seed}: {twins.how}: {difference(*batches)}"
+            assert difference(*batches, twins.how) is None, f"{seed}: {twins.how}: {difference(*batches)}"
             told_of["apply"] += 1
     assert min(told_of.values()) >= 8, told_of
 

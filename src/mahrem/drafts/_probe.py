@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mahrem.attacks import Finding, clopper_pearson
+from mahrem.attacks import Finding, clopper_pearson, told
 from mahrem.attacks.on_releases import (
     Downcoding,
     Homogeneity,
     Linkage,
+    ReleaseTarget,
     RuledOut,
     SinglingOut,
     Skewness,
@@ -83,17 +84,20 @@ def probe(draft: Draft, crowd: Crowd, *, floor: int) -> ReportTeam:
         people = read_people(shown.with_columns(*map(_values, axes)), release)
         for attack in _on_choices(draft, names):
             yield lambda attack=attack: attack(release, people)  # type: ignore[misc]
+        anybody = ReleaseTarget(release=release, people=people).shown_people
         columns = len(quasi)
         for known in sorted({columns, (columns + 1) // 2}, reverse=True):
-            yield lambda known=known: Linkage(known=known, trials=_TRIALS)(release, people)  # type: ignore[misc]
-        yield lambda: Linkage(noise=0.1, trials=_TRIALS)(release, people)
-        yield lambda: SinglingOut(trials=_TRIALS)(release, people)
+            yield lambda known=known: Linkage(known=known, trials=_TRIALS)(release, anybody)  # type: ignore[misc]
+        yield lambda: Linkage(noise=0.1, trials=_TRIALS)(release, anybody)
+        yield lambda: SinglingOut(trials=_TRIALS)(release, anybody)
         yield lambda: Downcoding(trials=100)(release, people)
 
     return ReportTeam(
         rows=published(len(some.labels)),
         sampled=len(some.labels) < len(crowd.labels),
-        findings=tuple(_guarded(attack(), floor) for attack in attacks()),
+        findings=tuple(
+            _guarded(finding, floor) for finding in told((attack() for attack in attacks()), floor)
+        ),
     )
 
 

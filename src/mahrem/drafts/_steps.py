@@ -117,6 +117,11 @@ class Choice:
             draft = self.drawn(self._partition(promises))
             if self._stands(draft):
                 return draft
+        if self.prepared.subjects is None and self.policy.trajectory_k is None:
+            raise Infeasible(
+                "no classes keep the promise: some look alike as they are published, and do not keep it "
+                "together; hide fewer columns, or promise less"
+            )
         raise Infeasible(
             "no classes keep the promise for people with several rows: those of one person come together in "
             "larger classes, or show how many they are; publish one row for each person, or no pseudonym"
@@ -140,6 +145,9 @@ class Choice:
         """Judge what classes that look alike show together, and what tied rows show."""
         tied, gathered = self.policy.trajectory_k, self.prepared.subjects is not None and self._valued
         gathered |= self.policy.local  # classes of several passes may look alike
+        # Classes that look alike are one to who reads them: such a model may refuse what it admits by itself.
+        models = [promise.model for promise in self.prepared.promises]
+        gathered |= any(not (model.monotone or model.of_table or model.of_members) for model in models)
         together = [promise for promise in self.prepared.promises if promise.model.of_table]
         if tied is None and not gathered and not together:
             return True
