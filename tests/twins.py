@@ -30,7 +30,7 @@ TOWNS = ("Ankara", "Bursa", "Çorum", "Düzce")
 ZIPS = ("06100", "06110", "06530", "34000", "34710")
 ILLNESSES = ("flu", "gout", "none", "asthma")
 _STAMPS = re.compile(r'"(?:created|seconds)": [^\n]*')
-_BEFORE = re.compile(r'"before": \{[^{}]*\}')
+_OF_ORIGINAL = frozenset({"before", "unique_columns", "created", "seconds"})
 _SECONDS = re.compile(r"[\d.,]+ s\b")
 
 
@@ -256,9 +256,16 @@ def told(folder: Path, how: str = "") -> dict[str, str]:
             continue
         text = _without_stamps(file.name, file.read_text(encoding="utf-8"))
         if how == "within" and file.name == "report.json":
-            text = _BEFORE.sub('"before": {}', text)
+            text = json.dumps(_without(json.loads(file.read_text(encoding="utf-8")), _OF_ORIGINAL))
         said[file.name] = text
     return said
+
+
+def _without(told_of: object, names: frozenset[str]) -> object:
+    """Leave out some keys, however deep they lie."""
+    if isinstance(told_of, dict):
+        return {name: _without(value, names) for name, value in told_of.items() if name not in names}
+    return [_without(value, names) for value in told_of] if isinstance(told_of, list) else told_of
 
 
 def _without_stamps(name: str, text: str) -> str:
