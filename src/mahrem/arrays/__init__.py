@@ -6,15 +6,4 @@ the interpreter's lock; work is spread over threads by running them on independe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
-
-if TYPE_CHECKING:
-    from mahrem.arrays._threads import in_threads
-else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "in_threads",
-]
+__all__: list[str] = []  # each room of kernels offers its own

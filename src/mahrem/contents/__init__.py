@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mahrem.contents._distinct import DistinctCells, count_distinct
     from mahrem.contents._entries import CONTENTS, ContentKind, Detector
     from mahrem.contents._findings import ColumnRelation, ContentFinding, Contents, Household, SeveralRows
-    from mahrem.contents._look import look_into, look_into_column, people_with_several_rows
+    from mahrem.contents._look import look_into, look_into_column, people_with_several_rows, relate_to
     from mahrem.contents._relations import holds_codes
     from mahrem.contents._repeats import has_favourites
     from mahrem.contents._sketch import (
@@ -50,5 +50,6 @@ __all__ = [
     "merge_sketches",
     "people_with_several_rows",
     "redact_texts",
+    "relate_to",
     "sketch_table",
 ]

@@ -24,6 +24,7 @@ WORTH_THREADS = 3000  # values from which on threads save more than they cost: e
 MAINLY = 0.5  # share from which a column is of a kind, and weaker explanations are left out
 # The first explains more than the next: a valid account number is not also a record number.
 GROUPS = ("mark", "number", "date", "shape", "phone", "code", "place", "name", "text", "record")
+TOGETHER = frozenset({"together", "combined"})  # what more than two columns tell, or two only together
 BY_CELL = frozenset({"mark", "number", "phone"})  # content that single cells give away
 BY_COLUMN = frozenset({"record", "code"})  # what only a whole column can be
 # What stands within something else, or is only spread like it, may be something else as well.
@@ -80,6 +81,12 @@ def look_into(
         sketch.rows,
         region or _region(columns),
     )
+
+
+def relate_to(table: TableSketch, contents: Contents, toward: Collection[str]) -> Contents:
+    """Add which columns follow from several of some others, where these became known after the look."""
+    before = tuple(one for one in contents.relations if one.how not in TOGETHER)
+    return replace(contents, relations=(*before, *find_combinations(table, contents.columns, toward)))
 
 
 def people_with_several_rows(

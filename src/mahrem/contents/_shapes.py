@@ -10,7 +10,6 @@ import polars as pl
 
 from mahrem.contents._distinct import DistinctCells, contains, portion, read_lists, surprise
 from mahrem.contents._findings import ContentFinding
-from mahrem.contents._numbers import VIN
 from mahrem.types import Mask
 
 FEW = 4  # distinct values below which a loose shape proves nothing
@@ -79,6 +78,8 @@ class VehicleNumber:
 
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether and how far a column holds such numbers."""
+        from mahrem.contents._numbers import VIN  # tables without such numbers do without
+
         checked = VIN(cells)
         if checked is not None:
             return checked

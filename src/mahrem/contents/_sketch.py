@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from mahrem.arrays.sketching import SHAPES, LeastTexts, hashes_and_shapes, stay
 from mahrem.contents._distinct import LONGEST, DistinctCells, as_text, tidied_cells
-from mahrem.contents._measures import are_given_out, rows_nearby
 from mahrem.contents._repeats import are_sparse_numbers, repeats_evenly
 from mahrem.threads import in_parallel
 from mahrem.types import Floats, Integers, Mask
@@ -26,6 +25,7 @@ from mahrem.types import Floats, Integers, Mask
 VALUES = 1500  # different values of a column that are kept whatever they look like
 OF_EACH = 48  # different values that are kept of every way of writing
 ROWS = 3000  # different rows that are kept
+FEW_OF = 0.1  # of the rows stand out; more are a group
 AT_ONCE = 1 << 16  # rows of a column, which stay in the processor's cache
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd: no bit of a hash is lost
 Hashes = NDArray[np.uint64]
@@ -76,20 +76,25 @@ class ColumnSketch:
 
     def singled_out(self, fewer: int) -> float:
         """Give the share of rows with less company than this, where a measure one step off is company."""
+        from mahrem.contents._measures import rows_nearby
+
         nearby = rows_nearby(self.values, self.counts) if self.complete else None
         return self.rarely_shared(fewer) if nearby is None else self._share_of(nearby < fewer)
 
     @cached_property
     def is_given_out(self) -> bool:
         """Tell whether numbers come more evenly than by chance: somebody gave them out."""
+        from mahrem.contents._measures import are_given_out
+
         return self.complete and are_given_out(self.values, self.counts)
 
     def stands_out(self, k: int) -> bool:
-        """Tell whether all rows but fewer than k have the same value, or none."""
+        """Tell whether nearly all rows have the same value, or none, and fewer than k another one."""
         if not self.complete or not self.present:
             return False
         missing = self.rows - self.present
-        return 0 < self.rows - max(missing, int(self.counts.max())) < k
+        others = self.rows - max(missing, int(self.counts.max()))
+        return 0 < others < min(k, FEW_OF * self.rows)
 
     def _share_of(self, some: Mask) -> float:
         return float(self.weights[some].sum() / self.weights.sum()) if self.present else 0.0

@@ -8,7 +8,6 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from mahrem.contents._check_digits import luhn, symbols
 from mahrem.contents._distinct import FIGURES, DistinctCells, contains, portion, read_lists, surprise
 from mahrem.contents._findings import ContentFinding
 from mahrem.contents._repeats import are_sparse_codes, has_favourites, repeats_evenly
@@ -213,6 +212,8 @@ class LaboratoryTest:
         if shaped.sum() < self.distinct or shaped.mean() < self.right or cells.unique > self.unique:
             return None
         right = np.zeros(len(shaped), np.bool_)
+        from mahrem.contents._check_digits import luhn, symbols
+
         lengths = cells.compact.str.len_bytes().to_numpy()
         for length in np.unique(lengths[shaped]):
             same = shaped & (lengths == length)

@@ -155,6 +155,8 @@ def is_rarely_shared(column: ColumnSketch, k: int | None) -> bool:
     if column.present < _ENOUGH:
         return False
     few = min(k or _ALONE, _ALONE)
+    if column.rarely_shared(max(k or few, few)) < _MOSTLY:
+        return False
     codes = holds_codes(column.values, longest=_CODE) and not has_favourites(column.counts)
     if (codes or column.is_given_out) and column.rarely_shared(k or few) >= _MOSTLY:
         return True

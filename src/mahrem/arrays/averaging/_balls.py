@@ -10,11 +10,10 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from mahrem.arrays._kernel import kernel
-from mahrem.arrays._threads import chunks, spread, work_off
 from mahrem.arrays.averaging._vantage import Vantage, Yard, near_and_far, part
 from mahrem.arrays.cutting import Rooms, Scratch, fill_labels, list_rows
 from mahrem.errors import InvalidInput
-from mahrem.threads import available_threads
+from mahrem.threads import available_threads, chunks, spread, work_off
 from mahrem.types import Integers, Labels, Mask, Offsets, Points, Rows, Written
 
 __all__ = ["Balls", "carry_out_balls", "grow_balls", "grow_balls_segment", "propose_balls"]

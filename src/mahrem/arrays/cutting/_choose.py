@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahrem.arrays._kernel import inner, kernel
-from mahrem.arrays._threads import spread
 from mahrem.arrays.cutting._branches import Branches, half_of, largest_child, leaf_of, no_branches, share_over
 from mahrem.arrays.cutting._layout import Scratch, Work, key_of, number
 from mahrem.arrays.cutting._select import nth, signed
 from mahrem.arrays.cutting._split import divide, halve
 from mahrem.errors import InvalidInput
+from mahrem.threads import spread
 from mahrem.types import Floats, Integers, Written
 
 __all__ = ["Manner", "choose", "manner_of", "onto_leaves"]

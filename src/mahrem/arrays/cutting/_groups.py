@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahrem.arrays._kernel import kernel
-from mahrem.arrays._threads import chunks, in_threads
 from mahrem.arrays.cutting._select import signed
-from mahrem.threads import available_threads
+from mahrem.threads import available_threads, chunks, in_threads
 from mahrem.types import Codes, Floats, Integers, Labels, Offsets, Positions, Rows, Sizes, Written
 
 __all__ = ["class_extremes", "count_values", "reduce_extremes", "triplets"]

@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from mahrem.arrays._kernel import kernel
-from mahrem.arrays._threads import work_off
 from mahrem.arrays.cutting._branches import Branches
 from mahrem.arrays.cutting._choose import Manner, choose, manner_of, onto_leaves
 from mahrem.arrays.cutting._layout import Rooms, Scratch, Split, Work, finish, lay_out, mark
 from mahrem.arrays.cutting._split import cut, settle
-from mahrem.threads import available_threads
+from mahrem.threads import available_threads, work_off
 from mahrem.types import Floats, Integers, Matrix, Points, Written
 
 __all__ = ["grow", "grow_segment"]

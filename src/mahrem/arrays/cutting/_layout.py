@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahrem.arrays._kernel import inner, kernel
-from mahrem.arrays._threads import chunks, spread
 from mahrem.errors import InvalidInput
+from mahrem.threads import chunks, spread
 from mahrem.types import Floats, Integers, Labels, Mask, Matrix, Points, Rows, Written
 
 __all__ = [

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahrem.arrays._kernel import kernel
-from mahrem.arrays._threads import chunks, spread
 from mahrem.arrays.cutting._branches import Branches
 from mahrem.arrays.cutting._choose import Manner, choose, manner_of, onto_leaves
 from mahrem.arrays.cutting._layout import Rooms, Scratch, Split, Work, finish, lay_out, mark
 from mahrem.arrays.cutting._split import cut, settle
-from mahrem.threads import available_threads
+from mahrem.threads import available_threads, chunks, spread
 from mahrem.types import Floats, Integers, Mask, Matrix, Offsets, Points, Rows, Written
 
 __all__ = ["Rounds", "carry_out", "list_rows", "propose"]

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from mahrem.arrays._kernel import kernel
-from mahrem.arrays._threads import in_threads
 from mahrem.arrays.growing._cells import work_out
 from mahrem.arrays.growing._costs import CellCosts, open_workbench, place_records
 from mahrem.arrays.growing._growth import grow_in_tile
@@ -16,6 +15,7 @@ from mahrem.arrays.growing._members import enter
 from mahrem.arrays.growing._promises import Promises
 from mahrem.arrays.growing._steps import repair_tile
 from mahrem.arrays.tiling import class_tiles, rows_by_label
+from mahrem.threads import in_threads
 from mahrem.types import Floats, Integers, Labels, Mask, Rows, Sizes, Written
 
 __all__ = ["Thoroughness", "class_costs", "grow_under_promises", "place_waiting", "repair_round"]

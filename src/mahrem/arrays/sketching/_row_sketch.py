@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mahrem.arrays._threads import in_threads
 from mahrem.arrays.sketching._siphash import hash_texts
-from mahrem.threads import available_threads
+from mahrem.threads import available_threads, in_threads
 
 if TYPE_CHECKING:  # this room is built where there are no frames
     import polars as pl

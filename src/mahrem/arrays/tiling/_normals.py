@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from mahrem.arrays._kernel import inner, kernel
-from mahrem.arrays._threads import in_threads
 from mahrem.arrays.cutting import nth, signed
 from mahrem.arrays.tiling._outliers import Table, factors, find_neighbours, load, make_table, squares_from
-from mahrem.threads import available_threads
+from mahrem.threads import available_threads, in_threads
 from mahrem.types import Floats, Integers, Labels, Matrix, Offsets, Points, Rows, Written
 
 __all__ = ["normals_first", "order_parts", "rows_by_label"]

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mahrem.arrays._kernel import inner, kernel
-from mahrem.arrays._threads import in_threads
-from mahrem.threads import available_threads
+from mahrem.threads import available_threads, in_threads
 from mahrem.types import Floats, Integers, Offsets, Points, Rows, Written
 
 __all__ = [

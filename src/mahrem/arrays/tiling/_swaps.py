@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from mahrem.arrays._kernel import inner, kernel
-from mahrem.arrays._threads import in_threads
 from mahrem.arrays.cutting import grow
 from mahrem.arrays.tiling._normals import rows_by_label
-from mahrem.threads import available_threads
+from mahrem.threads import available_threads, in_threads
 from mahrem.types import Floats, Integers, Labels, Offsets, Points, Rows, Written
 
 __all__ = ["swap_in_tiles", "swap_rows"]

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from mahrem.arrays._kernel import inner, kernel
-from mahrem.arrays._threads import in_threads
 from mahrem.arrays.cutting import Branches, fill_labels, grow
 from mahrem.arrays.tiling._classes import NCP, Tile, open_tile
 from mahrem.arrays.tiling._growth import grow_classes
 from mahrem.arrays.tiling._normals import rows_by_label
 from mahrem.arrays.tiling._repair import fill_tile, repair
 from mahrem.arrays.tiling._trees import Trees, branches_of, no_trees, seated
+from mahrem.threads import in_threads
 from mahrem.types import Floats, Integers, Labels, Matrix, Points, Rows, Sizes, Written
 
 __all__ = ["Effort", "class_tiles", "grow_tiles", "lay_mosaic", "record_tiles", "repair_tiles"]

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahrem.arrays._kernel import kernel
-from mahrem.arrays._threads import in_threads
-from mahrem.threads import available_threads
+from mahrem.threads import available_threads, in_threads
 from mahrem.types import Integers, Offsets, Written
 
 __all__ = ["Strand", "copy_pieces", "weave"]

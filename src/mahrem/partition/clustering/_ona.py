@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mahrem import arrays, check
+from mahrem import check
 from mahrem.arrays import averaging
 from mahrem.partition._partition import Admits, Partition
 from mahrem.partition.clustering._microaggregation import admit_by_merging, generator, prepare
+from mahrem.threads import in_threads
 from mahrem.types import Labels, Points
 
 _SWEEPS = 1000  # a guard: improving ends by itself long before
@@ -71,7 +72,7 @@ class OnaStar:
             for turn in range(first, last):
                 errors[turn] = averaging.improve(scaled, starts[turn], minimum, 0, _SWEEPS)
 
-        arrays.in_threads(run, np.ones(self.restarts, np.int64), self.restarts)
+        in_threads(run, np.ones(self.restarts, np.int64), self.restarts)
         return admit_by_merging(scaled, starts[int(errors.argmin())], admits)
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mahrem import arrays
 from mahrem.arrays import cutting
 from mahrem.models import Counts, KAnonymity, PrivacyModel, holds_either_way, people_counts
 from mahrem.partition._partition import Admits
 from mahrem.table import Values
+from mahrem.threads import in_threads
 from mahrem.types import Codes, Floats, Integers, Mask, Offsets, Rows, Sizes
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class Admission:
             begin, end = offsets[first], offsets[last]
             admitted[first:last] = self._judge(rows[begin:end], offsets[first : last + 1] - begin)
 
-        arrays.in_threads(run, np.diff(offsets), parts=1 + len(rows) // self._block)
+        in_threads(run, np.diff(offsets), parts=1 + len(rows) // self._block)
         return admitted
 
     def _judge(self, rows: Rows, offsets: Offsets) -> Mask:

@@ -17,6 +17,7 @@ from mahrem.contents import (
     Contents,
     TableSketch,
     look_into,
+    relate_to,
     sketch_table,
 )
 from mahrem.errors import in_our_words, spelled
@@ -244,7 +245,7 @@ def _safe(
     """Take roles back that a release would be stopped for: first to what others may know, then out."""
     known = list(facts)
     for role in (Role.QUASI, Role.IDENTIFIER):
-        said = {
+        said: dict[str, Any] = {
             "quasi": [one.name for one in known if one.suggested_role is Role.QUASI],
             "sensitive": [one.name for one in known if one.suggested_role is Role.SENSITIVE],
             "kind": dict(policy.kind),
@@ -252,7 +253,8 @@ def _safe(
         }
         shown = table.only([one.name for one in known if one.suggested_role is not Role.IDENTIFIER])
         wide = len(table.columns) > _WIDE  # there only some pairs of columns were compared
-        doubts = find_doubts(shown, Policy.of(said), contents=None if wide else contents)
+        told = None if wide else relate_to(shown, contents, said["quasi"])
+        doubts = find_doubts(shown, Policy.of(said), contents=told)
         stopped = {doubt.column: doubt for doubt in doubts}
         known = [_taken_back(one, stopped.get(one.name), role) for one in known]
     return known

@@ -133,15 +133,19 @@ def hidden_count(rows: int, policy: Policy, *, possible: bool) -> Count | None:
 
 
 def report_column(
-    column: Column | None, figures: Mapping[str, object] | None, recoding: object, *, named: bool
+    column: Column | None, figures: Mapping[str, object] | None, recoding: object, *, named: bool, given: bool
 ) -> ReportColumn:
-    """Say what a column is and what became of it; one without a kind is taken out or left as it is."""
+    """Say what a column is and what became of it; one without a kind is taken out or left as it is.
+
+    Of its level only where the hierarchy was ``given``: how many one has that is made of values follows from
+    where people are in their cells.
+    """
     if column is None:
         return ReportColumn(role=str(Role.IDENTIFIER if named else Role.INSENSITIVE))
     known = ReportColumn(role=str(column.role), kind=str(column.kind))
     if figures is None:
         return known
-    shown = published({"level": getattr(recoding, "level", None), **figures})
+    shown = published({"level": getattr(recoding, "level", None) if given else None, **figures})
     return replace(known, recoding=type(recoding).__name__.lower(), **shown)
 
 
@@ -156,7 +160,11 @@ def report_columns(
     by_name = dict(zip(policy.quasi, recodings, strict=True))
     return {
         name: report_column(
-            columns.get(name), figures.get(name), by_name.get(name), named=name in policy.identifier
+            columns.get(name),
+            figures.get(name),
+            by_name.get(name),
+            named=name in policy.identifier,
+            given=name in policy.hierarchy,
         )
         for name in names
     }
@@ -231,7 +239,10 @@ def _column(
 ) -> ReportColumn:
     prepared, policy = draft.prepared, draft.policy
     named = name in policy.identifier or name in policy.pseudonym
-    column = report_column(prepared.columns.get(name), figures, draft.recodings.get(name), named=named)
+    given = name in draft.policy.hierarchy
+    column = report_column(
+        prepared.columns.get(name), figures, draft.recodings.get(name), named=named, given=given
+    )
     if figures is None or crowd is None or name in crowd.coarse:
         return column
     from mahrem.drafts import is_shifted
