@@ -72,7 +72,8 @@ def _over_time(spent: Sequence[tuple[str, float]], total: float, words: Catalogu
             },
             {
                 "mark": {"type": "rule", "color": SECOND, "strokeDash": [5, 4]},
-                "encoding": {"y": {"datum": total}},
+                "data": {"values": [{"epsilon": total}]},
+                "encoding": {"y": up},
             },
         ],
     }
