@@ -13,6 +13,7 @@ import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from figures import faults
 from gallery import example_pages
 
 import mahrem
@@ -62,6 +63,16 @@ def on_files(files: Any, config: Any) -> Any:
     for name, text in example_pages().items():
         files.append(File.generated(config, f"gallery/{name}.md", content=text))
     return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
+    """Build no page with measured figures that do not say where they come from (called by mkdocs)."""
+    from mkdocs.exceptions import PluginError
+
+    found = faults(page.file.src_uri, markdown)
+    if found and not page.file.src_uri.startswith(("reference/", "gallery/")):
+        raise PluginError("; ".join(found))
+    return markdown
 
 
 def made_pages() -> dict[str, str]:

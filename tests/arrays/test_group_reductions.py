@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from mahrem import arrays
 from mahrem.arrays import cutting
+from mahrem.threads import in_threads
 
 
 @given(
@@ -73,7 +74,7 @@ def test_work_in_threads_visits_every_piece_once(sizes: list[int], parts: int) -
         assert first < last
         visits[first:last] += 1
 
-    arrays.in_threads(visit, np.array(sizes, np.int64), parts, threads=3)
+    in_threads(visit, np.array(sizes, np.int64), parts, threads=3)
     assert (visits == 1).all()
 
 
@@ -83,7 +84,7 @@ def test_an_error_in_a_thread_comes_out() -> None:
             raise ValueError("six")
 
     with pytest.raises(ValueError, match="six"):
-        arrays.in_threads(fail, np.ones(9, np.int64), 9, threads=3)
+        in_threads(fail, np.ones(9, np.int64), 9, threads=3)
 
 
 def test_triplets_of_nothing_are_nothing() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +91,18 @@ def test_a_number_and_the_rows_themselves_can_be_learnt(tmp_path: Path) -> None:
     rows = mh.train(table(), ledger=book(), model="autoencoder", epsilon=3, output=tmp_path / "m", **FAST)
     assert mh.load_model(tmp_path / "m").predict(table()).shape == (ROWS, 6)
     assert rows.target is None
+
+
+def test_a_model_draws_what_was_measured_and_says_if_that_was_open(
+    missing_part: Callable[[str], None],
+) -> None:
+    if find_spec("altair") is None:
+        missing_part("no altair: pip install 'mahrem[charts]'")
+    measured: dict[str, Any] = {"target": "ill", "model": "logistic", "how": "output", "holdout": 0.3}
+    openly = mh.train(table(), ledger=book(), epsilon=3, evaluate_openly=True, **measured)
+    paid = mh.train(table(), ledger=book(), epsilon=3, evaluate_epsilon=2.0, **measured)
+    assert "do not publish" in json.dumps(openly.plot().to_dict())
+    assert "do not publish" not in json.dumps(paid.plot().to_dict())
 
 
 def test_figures_on_kept_away_rows_are_paid_for_or_marked_and_stay_here(tmp_path: Path) -> None:

@@ -6,11 +6,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mahrem.attacks._entries import ATTACKS, AttackEntry, AttackTarget, Telling
 from mahrem.attacks._finding import Finding, beyond_doubt, not_done, of_crowd
 from mahrem.notebooks import notebook_table
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
 
 _TELLING: Mapping[Telling, Callable[[Finding, int], Finding]] = {
     "as found": lambda finding, _: finding,
@@ -72,6 +75,12 @@ class RedTeam:
         )
         title = f"{len(self.findings)} attacks, {alarming} better than their baseline"
         return notebook_table(title, ("attack", "rate", "baseline", "meaning"), rows)
+
+    def plot(self, *, language: str = "en") -> ChartType:
+        """Draw how often each attack succeeded, beside chance, as a chart of Altair."""
+        from mahrem.charts import as_chart, draw_attacks
+
+        return as_chart(draw_attacks(self.report, language))
 
     @classmethod
     def of(

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from mahrem import check
 from mahrem.dp._facts import Facts
@@ -41,7 +41,11 @@ from mahrem.table import ColumnDeclaration, Reading, hold
 from mahrem.table.reading import is_postgresql
 from mahrem.words import Note, warn_of
 
+if TYPE_CHECKING:
+    from altair.typing import ChartType
+
 ROUNDING = 1e-9  # a total of 1 covers ten times 0.1
+_MOMENTS = 40  # drawn over time, at most
 
 
 class Ledger:
@@ -328,6 +332,22 @@ class Ledger:
             ("left", left.epsilon, left.delta),
         )
         return notebook_table("privacy ledger", ("", "epsilon", "delta"), rows)
+
+    def plot(self, *, language: str = "en") -> ChartType:
+        """Draw the budget over time, and what all answers let somebody find, as a chart of Altair."""
+        from mahrem.charts import as_chart, draw_budget
+
+        return as_chart(draw_budget(self._spent_by(), self.epsilon, self.gain().curve, language))
+
+    def _spent_by(self) -> list[tuple[str, float]]:
+        """Say when something was paid and what all of it cost by then, from the first line on."""
+        records = self._store.records()
+        spends = self._state(records).spends
+        times = [record.time for record in records if record.kind == "spend"]
+        # Composing takes time; many answers are drawn at evenly spread moments, the last among them.
+        drawn = {len(spends) - step * len(spends) // _MOMENTS for step in range(_MOMENTS)} - {0}
+        costs = ((times[paid - 1], self._shown_cost(spends[:paid]).epsilon) for paid in sorted(drawn))
+        return [(records[0].time, 0.0), *costs]
 
     def remaining(self) -> Cost:
         """Say what is left; composition is better than addition, so often more fits than this."""

@@ -42,6 +42,8 @@ from mahrem.verify import SUPPRESSED, Claims, Verdict, verify
 from mahrem.words import Note, Progress, in_silence
 
 if TYPE_CHECKING:
+    from altair.typing import ChartType
+
     from mahrem.release.decisions import ReleaseKeywords
 
 _AT_ONCE = 250_000  # rows that are looked into at a time where not all fit
@@ -63,6 +65,12 @@ class Audit:
 
     def _repr_html_(self) -> str:
         return promises_table(self.report)
+
+    def plot(self, *, language: str = "en") -> ChartType:
+        """Draw how many rows live in classes of each size, as a chart of Altair."""
+        from mahrem.charts import as_chart, draw_class_sizes
+
+        return as_chart(draw_class_sizes(self.report, language))
 
 
 @in_our_words

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mahrem.drafts import correlations
 from mahrem.notebooks import notebook_table
 from mahrem.pipeline.comparing._kept import write_comparison
 from mahrem.words import Note
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +44,12 @@ class Comparison:
         head = [name for name in shown if any(name in row for row in self.rows)]
         title = f"{len(self.rows)} cases, {len(self.left_out)} left out"
         return notebook_table(title, head, ([row.get(name) for name in head] for row in self.rows))
+
+    def plot(self, *, language: str = "en") -> ChartType:
+        """Draw the risk that every run leaves against the detail it gives up, as a chart of Altair."""
+        from mahrem.charts import as_chart, draw_comparison
+
+        return as_chart(draw_comparison(self.as_dict(), language))
 
     def best(self, k: int) -> str | None:
         """Name the method with the least loss at one k, over seeds and strategies; None without rows."""

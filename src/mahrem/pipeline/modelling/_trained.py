@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from mahrem.learning.private import BoostedTrees, PrivateNetwork, PrivateSearch,
 from mahrem.learning.training import can_rebuild, model_settings, model_weights, rebuild_model
 from mahrem.release.folders import check_hashes, staged_release
 from mahrem.table import Reading
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
 
 FORMAT = "mahrem-model-1"
 
@@ -85,6 +88,15 @@ class TrainedModel:
     def predict_proba(self, table: object, reading: Reading | None = None) -> Any:
         """Give the probabilities of the declared classes; costs nothing."""
         return self.estimator.predict_proba(self._numbers(table, reading))
+
+    def plot(self, *, language: str = "en") -> ChartType:
+        """Draw what was measured on held-out rows and what an audit shows, as a chart of Altair.
+
+        A figure that was measured without noise says under its title that it is not to be published.
+        """
+        from mahrem.charts import as_chart, draw_model
+
+        return as_chart(draw_model(self.as_dict(), language))
 
     def as_dict(self) -> dict[str, Any]:
         """Give what may be told, as plain data."""

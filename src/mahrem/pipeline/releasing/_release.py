@@ -34,6 +34,8 @@ from mahrem.verify import Verdict
 from mahrem.words import Note, Progress, in_silence
 
 if TYPE_CHECKING:
+    from altair.typing import ChartType
+
     from mahrem.table import Hierarchy
 
 
@@ -65,6 +67,12 @@ class Release(ABC):
 
     def _repr_html_(self) -> str:
         return promises_table(self.report)
+
+    def plot(self, *, language: str = "en") -> ChartType:
+        """Draw how many rows live in classes of each size, as a chart of Altair."""
+        from mahrem.charts import as_chart, draw_class_sizes
+
+        return as_chart(draw_class_sizes(self.report, language))
 
 
 @dataclass(frozen=True, kw_only=True)
