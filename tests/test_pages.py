@@ -45,6 +45,7 @@ PAGES = {
     "docs/guide/survey-risk.md": ("scipy",),
     "docs/theory/automatic-generalisation.md": ("sklearn",),
     "docs/theory/full-domain.md": (),
+    "docs/theory/private-levels.md": ("opendp", "dp_accounting"),
     "docs/guide/training.md": ("opendp", "dp_accounting", "torch", "opacus", "sklearn"),
 }
 # Pages with blocks that are not run here, and why. Entries only ever leave this list.
