@@ -6,7 +6,6 @@ A test compares every file with what this script would write.
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from mahrem.dp import LedgerSettings
 from mahrem.dp.queries import QuerySettings
 from mahrem.learning.synthesis import SynthesisSettings
 from mahrem.learning.training import TrainingSettings
+from mahrem.models import model_settings
 from mahrem.pipeline.comparing import Sweep
 from mahrem.pipeline.masking import (
     GeneralisationSettings,
@@ -24,8 +24,9 @@ from mahrem.pipeline.masking import (
     masking_settings,
 )
 from mahrem.release.decisions import release_settings
-from mahrem.settings import Setting, keyword_list, settings_of, typed_as
-from mahrem.words import explain_setting, load_catalogue
+from mahrem.settings import Setting, keyword_list, name_list, settings_of, typed_as
+from mahrem.table import written_formats
+from mahrem.words import describe_settings
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "mahrem"
@@ -33,10 +34,10 @@ IMPORTS = {
     "collections.abc": ("Hashable", "Mapping", "Sequence"),
     "pathlib": ("Path",),
     "typing": ("Any", "Literal", "TypedDict"),
-    "mahrem.table": ("ColumnDeclaration",),
+    "mahrem.partition": ("MethodName",),
+    "mahrem.table": ("ColumnDeclaration", "FormatName"),
+    "mahrem.words": ("LanguageName",),
 }
-ANONYMIZE = SOURCE / "pipeline" / "releasing" / "_anonymize.py"
-WIDTH = 110
 
 
 def keyword_module(
@@ -87,67 +88,37 @@ def _module(bodies: Iterable[str], settings: Iterable[Setting], over: str, home:
         for module, words in IMPORTS.items()
     }
     imports = [f"from {module} import {', '.join(words)}" for module, words in used.items() if words]
-    if used["mahrem.table"]:
-        imports.insert(-1, "")
     if home != "typing":
-        imports += ["", f"from {home} import {over}"]
+        imports.append(f"from {home} import {over}")
+    ours = sorted(line for line in imports if line.startswith("from mahrem"))
+    others = [line for line in imports if line not in ours]
+    imports = [*others, "", *ours] if ours else others
     first = f'"""Keywords of settings, made by scripts/{Path(__file__).name}."""'
     future = "from __future__ import annotations"
     return "\n".join([first, "", future, "", *imports, "", "", "\n\n".join(bodies)])
 
 
-def attributes(settings: Mapping[str, Setting], words: str, indent: str) -> Iterable[str]:
-    """Give a line or more of a docstring for every setting, in the words of the catalogue."""
-    for name, known in settings.items():
-        sentence = f"{name}: {explain_setting(load_catalogue('en'), words, known)}"
-        yield from textwrap.wrap(
-            sentence,
-            WIDTH,
-            initial_indent=indent,
-            subsequent_indent=f"{indent}    ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-
-
 def described(first: str, settings: Mapping[str, Setting], words: str) -> str:
     """Give a docstring that says of every setting what it means."""
-    return "\n".join([first, "", "    Attributes:", *attributes(settings, words, " " * 8), "    "])
-
-
-def with_settings(text: str) -> str:
-    """Give the source of ``anonymize`` with the list of its settings in its docstring."""
-    lines = "\n".join(attributes(release_settings(), "release", " " * 8))
-    return re.sub(
-        r"(\n    Settings:\n).*?\n(\n    Guarantees:)", rf"\1{_literal(lines)}\n\2", text, flags=re.DOTALL
+    return "\n".join(
+        [first, "", "    Attributes:", *describe_settings(words, settings, indent=8, kept=True), "    "]
     )
 
 
-def _literal(text: str) -> str:
-    return text.replace("\\", r"\\")
+def with_names(home: Path, listed: str, names: Iterable[str]) -> tuple[Path, str]:
+    """Give a module of entries with the names of all of them, for type checkers."""
+    line = name_list(listed, names)
+    pattern = rf"^{listed} = Literal\[.*?\]$"
+    return home, re.sub(
+        pattern, line, home.read_text(encoding="utf-8"), count=1, flags=re.DOTALL | re.MULTILINE
+    )
 
 
-def reference() -> str:
-    """Write the page that lists every setting."""
-    catalogue = load_catalogue("en")
-    pages = ["# Settings of a release", ""]
-    pages += [
-        "Made from the list of settings by `scripts/keywords.py`. In Python each is a keyword of",
-        "`mh.anonymize`, in a policy file a key (`mahrem policies --template` prints one with all of them),",
-        "on the command line an option, on the page a field.",
-    ]
-    groups: dict[str, list[Setting]] = {}
-    for known in release_settings().values():
-        groups.setdefault(known.group, []).append(known)
-    for group, members in groups.items():
-        pages += ["", f"## {catalogue['setting_group'][group]}", ""]
-        pages += ["| key | option | what it says | on Spark | published |", "|---|---|---|---|---|"]
-        for known in members:
-            option = "" if known.hidden else f"`{known.spelling.replace(' ', '`, `')}`"
-            means = explain_setting(catalogue, "release", known).replace("|", r"\|")
-            spark, public = ("yes" if fact else "no" for fact in (known.on_spark, not known.private))
-            pages.append(f"| `{known.name}` | {option} | {means} | {spark} | {public} |")
-    return "\n".join(pages) + "\n"
+def with_figures(home: Path) -> tuple[Path, str]:
+    """Give the module of privacy models with the settings that ask for those of sensitive columns."""
+    says = "Figures of privacy models of sensitive columns."
+    head, _, _ = home.read_text(encoding="utf-8").partition("class ModelKeywords(")
+    return home, head + keyword_list("ModelKeywords", model_settings(), says=says)
 
 
 def files() -> dict[Path, str]:
@@ -159,6 +130,8 @@ def files() -> dict[Path, str]:
         "dp": (LedgerSettings, "ledger", "The promise a ledger counts by, and what is public."),
     }
     about = "What may be said about a release; ``help(mahrem.anonymize)`` says what each means."
+    figures = model_settings()
+    own = {name: known for name, known in release_settings().items() if name not in figures}
     return {
         **{
             SOURCE / room / "_keywords.py": keyword_module(
@@ -181,10 +154,17 @@ def files() -> dict[Path, str]:
         ),
         SOURCE / "pipeline" / "masking" / "_keywords.py": masking_keywords(),
         SOURCE / "release" / "decisions" / "_keywords.py": keyword_module(
-            "ReleaseKeywords", release_settings(), about
+            "ReleaseKeywords", own, about, "ModelKeywords", "mahrem.models"
         ),
-        ANONYMIZE: with_settings(ANONYMIZE.read_text(encoding="utf-8")),
-        ROOT / "docs" / "reference" / "settings.md": reference(),
+        **dict(
+            (
+                with_figures(SOURCE / "models" / "_entries.py"),
+                with_names(
+                    SOURCE / "partition" / "_entries.py", "MethodName", release_settings()["method"].choices()
+                ),
+                with_names(SOURCE / "table" / "_formats.py", "FormatName", written_formats()),
+            )
+        ),
     }
 
 

@@ -1,7 +1,8 @@
 """Pages of the site that are made from the code: a hook of mkdocs (mkdocs.yml), and checks of the others.
 
 ``reference/python.md`` lists every public name, ``things.md`` every entry, ``commands.md`` every verb with
-its options, ``results.md`` exit codes and the keys of ``report.json``.
+its options, ``results.md`` exit codes and the keys of ``report.json``, ``settings.md`` every setting of a
+release.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ from mahrem.learning.synthesis import SYNTHESISERS
 from mahrem.metrics import METRICS
 from mahrem.models import MODELS
 from mahrem.partition import METHODS
+from mahrem.release.decisions import release_settings
 from mahrem.report import Report
+from mahrem.settings import Setting
 from mahrem.table import FORMATS
-from mahrem.words import explain_entry, load_catalogue
+from mahrem.words import explain_entry, explain_setting, load_catalogue
 
 # A list of entries: its heading, where its words stand, and the entry point that adds to it.
 THINGS: Mapping[str, tuple[Entries[Any], str | None, str]] = {
@@ -77,7 +80,13 @@ def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
 
 def made_pages() -> dict[str, str]:
     """Give the pages of the reference that are made from the code, by name."""
-    return {"python": python(), "things": things(), "commands": commands(), "results": results()}
+    return {
+        "python": python(),
+        "things": things(),
+        "commands": commands(),
+        "results": results(),
+        "settings": settings(),
+    }
 
 
 def python() -> str:
@@ -122,6 +131,29 @@ def things() -> str:
             lines.append(f"| `{name}` | {_in_cell(means)} | `{entry.home}` |")
         lines.append("")
     return "\n".join(lines)
+
+
+def settings() -> str:
+    """Write the page that lists every setting."""
+    catalogue = load_catalogue("en")
+    pages = ["# Settings of a release", ""]
+    pages += [
+        "In Python each is a keyword of",
+        "`mh.anonymize`, in a policy file a key (`mahrem policies --template` prints one with all of them),",
+        "on the command line an option, on the page a field.",
+    ]
+    groups: dict[str, list[Setting]] = {}
+    for known in release_settings().values():
+        groups.setdefault(known.group, []).append(known)
+    for group, members in groups.items():
+        pages += ["", f"## {catalogue['setting_group'][group]}", ""]
+        pages += ["| key | option | what it says | on Spark | published |", "|---|---|---|---|---|"]
+        for known in members:
+            option = "" if known.hidden else f"`{known.spelling.replace(' ', '`, `')}`"
+            means = explain_setting(catalogue, "release", known).replace("|", r"\|")
+            spark, public = ("yes" if fact else "no" for fact in (known.on_spark, not known.private))
+            pages.append(f"| `{known.name}` | {option} | {means} | {spark} | {public} |")
+    return "\n".join(pages) + "\n"
 
 
 def _documented(entry: Entry) -> tuple[str, str]:

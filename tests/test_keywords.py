@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from mahrem.dp import LedgerKeywords, LedgerSettings
 from mahrem.dp.queries import QueryKeywords, QuerySettings
 from mahrem.learning.synthesis import SYNTHESISERS, SynthesisKeywords, SynthesisSettings
 from mahrem.learning.training import MODELS, TrainingKeywords, TrainingSettings
+from mahrem.partition import METHODS
+from mahrem.release.decisions import ReleaseKeywords, release_settings
 from mahrem.settings import settings_of
 from mahrem.words import LANGUAGES, load_catalogue
 
@@ -40,6 +43,14 @@ def script() -> Any:
 def test_keyword_files_are_what_the_script_writes() -> None:
     for path, content in script().files().items():
         assert path.read_text(encoding="utf-8") == content, f"run {SCRIPT.name}"
+
+
+def test_help_lists_every_setting_of_a_release_and_a_type_checker_knows_it() -> None:
+    listed = inspect.getdoc(mh.anonymize) or ""
+    for name in release_settings():
+        assert re.search(rf"^    {name}: ", listed, re.MULTILINE), name
+    assert set(ReleaseKeywords.__annotations__) == set(release_settings())
+    assert all(name in listed for name in METHODS)
 
 
 @pytest.mark.parametrize("verb", SPECS)

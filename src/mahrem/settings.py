@@ -13,6 +13,7 @@ refusals are made from it. Words for people stand in the catalogues, under ``set
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
@@ -61,6 +62,8 @@ class Setting:
         typed: Turns texts of a command line into what ``read`` takes; by default they are taken as they are.
         repeats: May be given several times on a command line.
         choices: The values there are, where they can be listed; a function where others may add to them.
+        listed: The type that names them for type checkers, kept beside their entries; else they are written
+            out wherever the setting is typed.
         private: Never written into what is published: a seed, a key, the name of a file.
         secret: Not even shown where the spec is printed: a key, a table.
         on_spark: A cluster can do it.
@@ -80,6 +83,7 @@ class Setting:
     typed: Read | None = None
     repeats: bool = False
     choices: Callable[[], Iterable[str]] | None = None
+    listed: str = ""
     private: bool = False
     secret: bool = False
     on_spark: bool = False
@@ -223,7 +227,8 @@ def _folded(line: str) -> list[str]:
     """Write a list of names that is too long for a line as the formatter does: one under the other."""
     head, _, rest = line.partition("Literal[")
     names, _, tail = rest.partition("]")
-    return [f"{head}Literal[", *(f"        {name}," for name in names.split(", ")), f"    ]{tail}"]
+    outer = " " * (len(head) - len(head.lstrip()))
+    return [f"{head}Literal[", *(f"{outer}    {name}," for name in names.split(", ")), f"{outer}]{tail}"]
 
 
 def typed_as(known: Setting) -> str:
@@ -233,5 +238,16 @@ def typed_as(known: Setting) -> str:
     """
     if known.choices is None or known.takes not in {"str", "str | None"}:
         return known.takes
-    names = ", ".join(f'"{name}"' for name in known.choices())
-    return f"Literal[{names}]" + known.takes.removeprefix("str")
+    if known.listed:
+        return known.listed + known.takes.removeprefix("str")
+    return _literal(known.choices()) + known.takes.removeprefix("str")
+
+
+def name_list(listed: str, names: Iterable[str]) -> str:
+    """Write a type that lists names, as type checkers read it."""
+    line = f"{listed} = {_literal(names)}"
+    return line if len(line) <= _WIDTH else "\n".join(_folded(line))
+
+
+def _literal(names: Iterable[str]) -> str:
+    return f"Literal[{', '.join(json.dumps(name) for name in names)}]"

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from mahrem.models._counts import Counts, Need, PrivacyModel, counts_of, holds_either_way, people_counts
     from mahrem.models._delta_disclosure import DeltaDisclosure
     from mahrem.models._delta_presence import DeltaPresence, ShownPresence
-    from mahrem.models._entries import MODELS, TABLE_SETTINGS, ModelEntry, model_setting, model_settings
+    from mahrem.models._entries import (
+        MODELS,
+        TABLE_SETTINGS,
+        ModelEntry,
+        ModelKeywords,
+        model_setting,
+        model_settings,
+    )
     from mahrem.models._k_anonymity import KAnonymity, TrajectoryAnonymity
     from mahrem.models._l_diversity import (
         DistinctDiversity,
@@ -57,6 +64,7 @@ __all__ = [
     "KAnonymity",
     "KLCloseness",
     "ModelEntry",
+    "ModelKeywords",
     "Need",
     "OrderedCloseness",
     "Outcome",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 from mahrem.entries import Entries, Entry
 from mahrem.errors import InvalidParameter
@@ -256,3 +256,18 @@ def model_settings() -> dict[str, Setting]:
             )
         settings |= {known.name: known for entry in entries for known in entry.needs}
     return settings
+
+
+# Written by scripts/keywords.py: these settings for type checkers.
+class ModelKeywords(TypedDict, total=False):
+    """Figures of privacy models of sensitive columns."""
+
+    l: float | None  # noqa: E741 - the literature's name
+    l_kind: Literal["distinct", "entropy", "grassberger", "recursive"] | None
+    c: float | None
+    t: float | None
+    t_kind: Literal["equal", "ordered", "hierarchical", "kl"] | None
+    alpha: float | None
+    beta: float | None
+    beta_kind: Literal["basic", "enhanced"] | None
+    delta_disclosure: float | None

@@ -13,7 +13,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.partition._choice import LIGHT, QUADRATIC_ROWS, MethodEvidence, choose_method, suits_size
-    from mahrem.partition._entries import METHODS, Method, build_method
+    from mahrem.partition._entries import METHODS, Method, MethodName, build_method
     from mahrem.partition._partition import Admits, Levels, Partition, Partitioner
     from mahrem.partition.clustering import (
         KAnonyMeans,
@@ -64,6 +64,7 @@ __all__ = [
     "MdavStar",
     "Method",
     "MethodEvidence",
+    "MethodName",
     "MinGen",
     "Mondrian",
     "Mosaic",

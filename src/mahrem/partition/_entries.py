@@ -71,6 +71,31 @@ def _lifts(name: str, home: str, rows_a_second: float) -> Method:
     return Method(name=name, home=home, growth="lattice", rows_a_second=rows_a_second, full_domain=True)
 
 
+# Written by scripts/keywords.py: the names below, for type checkers.
+MethodName = Literal[
+    "mondrian",
+    "optimised-mondrian",
+    "canon",
+    "u-mondrian",
+    "u-canon",
+    "mosaic",
+    "local-suppression",
+    "mdav",
+    "mdav+",
+    "v-mdav",
+    "mdav*",
+    "ona*",
+    "kanonymeans",
+    "kanonymeans*",
+    "datafly",
+    "bottom-up",
+    "top-down",
+    "incognito",
+    "ola",
+    "flash",
+    "mingen",
+    "auto",
+]
 METHODS: Entries[Method] = Entries(
     "mahrem.methods",
     Method,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.table._formats import (
         FORMATS,
         FileFormat,
+        FormatName,
         refuse_too_large,
         written_formats,
     )
@@ -57,6 +58,7 @@ __all__ = [
     "Domain",
     "Exact",
     "FileFormat",
+    "FormatName",
     "Hierarchy",
     "Kind",
     "Leaves",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -138,6 +138,8 @@ class FileFormat(Entry):
         return False
 
 
+# Written by scripts/keywords.py: the names below that can be written, for type checkers.
+FormatName = Literal["csv", "tsv", "parquet", "arrow", "xlsx", "sav", "dta", "xpt"]
 FORMATS: Entries[FileFormat] = Entries(
     "mahrem.formats",
     FileFormat,

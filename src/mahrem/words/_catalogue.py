@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -161,6 +162,7 @@ def _ours() -> Iterator[Language]:
         yield Language(name=file.removesuffix(".toml"), home=f"{_HERE}:{file}")
 
 
+LanguageName = str  # a language is a file of words, of anybody's: no list of them is kept in code
 LANGUAGES: Entries[Language] = Entries("mahrem.languages", Language, _ours())
 
 
@@ -212,15 +214,37 @@ def _marked(text: str | list[str]) -> str | list[str]:
     return f"{text} [en]" if text else text
 
 
-def explain_setting(catalogue: Catalogue, words: str, known: Setting) -> str:
+def explain_setting(
+    catalogue: Catalogue, words: str, known: Setting, choices: Sequence[str] | None = None
+) -> str:
     """Say what a setting means: the sentence under ``setting.<words>``, with its choices and its default.
+
+    ``choices`` stand for all of them in texts that are kept, for others may add to them.
 
     A setting of another distribution brings its own words; where it has none in a language, English serves.
     """
     texts = catalogue["setting"][words]
     sentence: str = texts.get(known.name) or known.words.get(catalogue.language) or known.words.get("en", "")
-    choices = () if known.choices is None else known.choices()
+    if choices is None:
+        choices = () if known.choices is None else tuple(known.choices())
     return sentence.format(choices=", ".join(choices), default=known.default)
+
+
+def describe_settings(
+    words: str, settings: Mapping[str, Setting], *, indent: int, kept: bool = False
+) -> Iterator[str]:
+    """Give lines of a docstring for every setting; texts that are ``kept`` leave lists to their type."""
+    english = load_catalogue("en")
+    for name, known in settings.items():
+        choices = (f"one of {known.listed}",) if kept and known.listed else None
+        yield from textwrap.wrap(
+            f"{name}: {explain_setting(english, words, known, choices)}",
+            110,
+            initial_indent=" " * indent,
+            subsequent_indent=" " * (indent + 4),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
 
 
 def explain_entry(catalogue: Catalogue, section: str, entry: Entry) -> tuple[str, str]:

@@ -6,6 +6,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
+from mahrem.table import FormatName
+from mahrem.words import LanguageName
+
 
 class SynthesisKeywords(TypedDict, total=False):
     """How a synthetic table is made.
@@ -22,8 +25,8 @@ class SynthesisKeywords(TypedDict, total=False):
         options: A setting of the method's own.
         rows: Rows to make; as many as there seem to be.
         given: A condition every row meets.
-        format: Data file: csv, tsv, parquet, arrow, xlsx, sav, dta, xpt; default csv.
-        language: Of the report: en, de, tr; default en.
+        format: Data file: one of FormatName; default csv.
+        language: Of the report: one of LanguageName; default en.
         html: Draw report.html.
         quality: Private folder for figures against the real rows; NOT private.
         holdout: Real rows the synthesiser does not see, for the figures of quality.
@@ -40,8 +43,8 @@ class SynthesisKeywords(TypedDict, total=False):
     options: Mapping[str, Any] | None
     rows: int | None
     given: Mapping[Any, Any] | None
-    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx", "sav", "dta", "xpt"]
-    language: Literal["en", "de", "tr"]
+    format: FormatName
+    language: LanguageName
     html: bool
     quality: bool | str | Path
     holdout: object

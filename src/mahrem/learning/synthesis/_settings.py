@@ -169,9 +169,16 @@ class SynthesisSettings(SchemaSettings):
         metavar="COL=VALUE or COL=LOW:HIGH",
     )
     format: str = setting(
-        "csv", read=text, takes="str", group="output", metavar="NAME", choices=written_formats
+        "csv",
+        read=text,
+        group="output",
+        metavar="NAME",
+        choices=written_formats,
+        listed="FormatName",
     )
-    language: str = setting("en", read=text, group="output", metavar="NAME", choices=lambda: LANGUAGES)
+    language: str = setting(
+        "en", read=text, group="output", metavar="NAME", choices=lambda: LANGUAGES, listed="LanguageName"
+    )
     html: bool = setting(True, read=switch, group="output", spelling="--html/--no-html")
     quality: bool | Path = setting(
         False,

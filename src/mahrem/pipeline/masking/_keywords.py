@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
+from mahrem.table import FormatName
+
 
 class MaskingKeywords(TypedDict, total=False):
     """Roles of columns, how a source is read, what columns are worth: settings of a release."""
@@ -17,7 +19,7 @@ class MaskingKeywords(TypedDict, total=False):
     accept: Mapping[Any, str]
     region: str | None
     weights: Mapping[Any, float]
-    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx", "sav", "dta", "xpt"]
+    format: FormatName
     null: str | Sequence[str]
     delimiter: str | None
     encoding: str | None
@@ -77,7 +79,7 @@ class LevelKeywords(TypedDict, total=False):
 
     hierarchy: Mapping[Any, Any]
     weights: Mapping[Any, float]
-    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx", "sav", "dta", "xpt"]
+    format: FormatName
     null: str | Sequence[str]
     delimiter: str | None
     encoding: str | None

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
+
+from mahrem.models import ModelKeywords
+from mahrem.partition import MethodName
+from mahrem.table import FormatName
+from mahrem.words import LanguageName
 
 
-class ReleaseKeywords(TypedDict, total=False):
+class ReleaseKeywords(ModelKeywords, total=False):
     """What may be said about a release; ``help(mahrem.anonymize)`` says what each means."""
 
     quasi: Hashable | Sequence[Hashable]
@@ -33,15 +38,6 @@ class ReleaseKeywords(TypedDict, total=False):
     shift_dates: Any
     shift_days: int | None
     k: int | None
-    l: float | None  # noqa: E741 - the literature's name
-    l_kind: Literal["distinct", "entropy", "grassberger", "recursive"] | None
-    c: float | None
-    t: float | None
-    t_kind: Literal["equal", "ordered", "hierarchical", "kl"] | None
-    alpha: float | None
-    beta: float | None
-    beta_kind: Literal["basic", "enhanced"] | None
-    delta_disclosure: float | None
     delta_presence: Sequence[float] | str | None
     trajectory_k: int | None
     k_map: int | None
@@ -54,30 +50,7 @@ class ReleaseKeywords(TypedDict, total=False):
     population: Any
     known_absence: Literal["refused", "allowed"] | None
     fraction: float | None
-    method: Literal[
-        "mondrian",
-        "optimised-mondrian",
-        "canon",
-        "u-mondrian",
-        "u-canon",
-        "mosaic",
-        "local-suppression",
-        "mdav",
-        "mdav+",
-        "v-mdav",
-        "mdav*",
-        "ona*",
-        "kanonymeans",
-        "kanonymeans*",
-        "datafly",
-        "bottom-up",
-        "top-down",
-        "incognito",
-        "ola",
-        "flash",
-        "mingen",
-        "auto",
-    ]
+    method: MethodName
     options: Mapping[Any, Any]
     strategy: Literal["strict", "relaxed"]
     bounds: Literal["grid", "exact"]
@@ -114,9 +87,9 @@ class ReleaseKeywords(TypedDict, total=False):
     skip_last: int | None
     query: str | None
     table: str | None
-    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx", "sav", "dta", "xpt"]
+    format: FormatName
     shuffle: bool | None
-    language: Literal["en", "de", "tr"]
+    language: LanguageName
     recipient: str | None
     purpose: str | None
     rationale: str | None

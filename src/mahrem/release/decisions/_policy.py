@@ -133,7 +133,9 @@ class Policy:
     fraction: float | None = _promise(
         read=number.within(0, 1), metavar="0..1", on_spark=True, example=0.1
     )  # share of the population that is in the table, where known
-    method: str = _method("mondrian", read=text, choices=lambda: (*METHODS, AUTOMATIC), metavar="NAME")
+    method: str = _method(
+        "mondrian", read=text, choices=lambda: (*METHODS, AUTOMATIC), listed="MethodName", metavar="NAME"
+    )
     options: Mapping[str, Any] = _method(
         dict, read=readers.options, spelling="--option", metavar="NAME=VALUE", example={"rounds": 5}
     )  # the method's own
@@ -220,9 +222,11 @@ class Policy:
     )  # at the end of a file, such as a total
     query: str | None = _database(read=text, metavar="SQL", private=True, example="SELECT * FROM patients")
     table: str | None = _database(read=text, metavar="NAME", private=True, example="patients")
-    format: str = _output("csv", read=text, choices=written_formats, metavar="NAME")
+    format: str = _output("csv", read=text, choices=written_formats, listed="FormatName", metavar="NAME")
     shuffle: bool | None = _output(read=switch, spelling="--shuffle/--keep-order", example=True)
-    language: str = _output("en", read=text, choices=lambda: tuple(LANGUAGES), metavar="NAME")
+    language: str = _output(
+        "en", read=text, choices=lambda: tuple(LANGUAGES), listed="LanguageName", metavar="NAME"
+    )
     recipient: str | None = _said(example="the research department")  # who is to have it
     purpose: str | None = _said(example="planning of wards")  # what for
     rationale: str | None = _said(example="k = 10: our board asks for it")  # why these promises are enough

@@ -154,10 +154,13 @@ def _first_bytes(path: Path) -> bytes:
 def _kind(path: Path, head: bytes) -> str:
     """Name the format of a file, or what else it is; what nobody knows is read as CSV."""
     ending = path.suffix.lower()
+    by_ending = {
+        other: name for name, known in FORMATS.items() for other in known.endings if not known.ending_decides
+    }
     others = {
         "duckdb": head[8:12] == b"DUCK",
         "sqlite": head.startswith(b"SQLite format 3"),
-        "json": ending in _JSON_ENDINGS or _JSON_BEGINS.match(head) is not None,
+        "json": ending not in by_ending if ending in _JSON_ENDINGS else _JSON_BEGINS.match(head) is not None,
     }
     by_bytes = [name for name, known in FORMATS.items() if known.fits(ending, head)]
     by_bytes += [name for name, fits in others.items() if fits]
@@ -165,7 +168,4 @@ def _kind(path: Path, head: bytes) -> str:
         return by_bytes[0]
     if head.startswith(b"PK\x03\x04"):
         return "zip"
-    by_ending = {
-        other: name for name, known in FORMATS.items() for other in known.endings if not known.ending_decides
-    }
     return {**by_ending, ".duckdb": "duckdb"}.get(ending, "csv")
