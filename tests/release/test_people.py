@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import mahrem as mh
 from mahrem.arrays import sketching
 from mahrem.errors import PrivacyWarning
-from mahrem.release.folders import _people, watch_people
+from mahrem.release.folders import _people, remember_people
 from mahrem.release.folders._people import columns_naming_people
 from releases import crowd
 
@@ -141,19 +141,23 @@ def test_the_overlap_of_large_tables_is_estimated(monkeypatch: pytest.MonkeyPatc
     assert one.overlap(one) == pytest.approx(20_000, rel=0.12)
 
 
+def watch_people(frame: pl.DataFrame, release: Path) -> int:
+    return remember_people(lambda: _people.fingerprints(frame, by_name=True), release)
+
+
 def test_a_place_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("MAHREM_STATE", str(tmp_path / "file"))
     with pytest.warns(PrivacyWarning, match="could not be kept"):
-        assert watch_people(pl.DataFrame({"a": [1]}), tmp_path / "r", by_name=True) == 0
+        assert watch_people(pl.DataFrame({"a": [1]}), tmp_path / "r") == 0
 
 
 def test_a_damaged_record_counts_as_not_there(tmp_path: Path) -> None:
     frame = pl.DataFrame({"id": [1, 2, 3]})
-    watch_people(frame, tmp_path / "a", by_name=True)
+    watch_people(frame, tmp_path / "a")
     (kept,) = (Path(os.environ["MAHREM_STATE"]) / "people").iterdir()
     kept.write_bytes(b"\xff")
-    assert watch_people(frame, tmp_path / "b", by_name=True) == 0
+    assert watch_people(frame, tmp_path / "b") == 0
 
 
 def test_a_subject_tells_people_apart_then_identifiers_then_quasi_identifiers() -> None:

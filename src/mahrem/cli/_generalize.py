@@ -9,8 +9,12 @@ from typing import Annotated
 import typer
 
 from mahrem.cli._options import (
+    DELTA,
+    EPSILON,
+    FORCE,
     JSON,
     QUIET,
+    RELEASE_FOLDER,
     SOURCE,
     SOURCE_ROWS,
     VerbSettings,
@@ -34,11 +38,11 @@ def _speaks_generalisation(verb: Callable[..., None]) -> Callable[..., None]:
 def generalize(
     source: SOURCE,
     ledger: Annotated[Path, option("--ledger", "FILE", "The ledger that pays.")],
-    epsilon: Annotated[float, option("--epsilon", "X", "What it may cost.")],
-    output: Annotated[Path, option("-o --output", "DIR", "Release folder to make.")],
-    delta: Annotated[float, typer.Option("--delta", help="The same; far below 1/rows.")] = 1e-6,
+    epsilon: EPSILON,
+    output: RELEASE_FOLDER,
+    delta: DELTA = 1e-6,
     *,
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")] = False,
+    force: FORCE = False,
     json: JSON = False,
     quiet: QUIET = False,
     settings: VerbSettings,

@@ -10,6 +10,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import typer
@@ -30,6 +31,12 @@ VERBOSE = Annotated[
     bool, typer.Option("--verbose", "-v", help="Print every figure, not only the first five.")
 ]
 QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")]
+FORCE = Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")]
+RELEASE_FOLDER = Annotated[
+    Path, typer.Option("-o", "--output", metavar="DIR", help="Release folder to make.")
+]
+EPSILON = Annotated[float, typer.Option("--epsilon", metavar="X", help="What it may cost.")]
+DELTA = Annotated[float, typer.Option("--delta", help="The same; far below 1/rows.")]
 
 
 def option(spelling: str, metavar: str | None, means: str) -> Any:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, VerbSettings, option, speaks, spec_panels
+from mahrem.cli._options import FORCE, JSON, QUIET, RELEASE_FOLDER, SOURCE, VerbSettings, speaks, spec_panels
 from mahrem.cli._print import print_json, print_table
 from mahrem.cli._suppress import MASKING_ROWS
 
@@ -24,9 +22,9 @@ def _speaks_perturbation(verb: Callable[..., None]) -> Callable[..., None]:
 @_speaks_perturbation
 def perturb(
     source: SOURCE,
-    output: Annotated[Path, option("-o --output", "DIR", "Release folder to make.")],
+    output: RELEASE_FOLDER,
     *,
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")] = False,
+    force: FORCE = False,
     json: JSON = False,
     quiet: QUIET = False,
     settings: VerbSettings,

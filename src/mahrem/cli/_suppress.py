@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from mahrem.cli._options import (
+    FORCE,
     JSON,
     QUIET,
+    RELEASE_FOLDER,
     SOURCE,
     SOURCE_ROWS,
     VerbSettings,
-    option,
     shared_rows,
     speaks,
     spec_panels,
@@ -38,9 +37,9 @@ def _speaks_suppression(verb: Callable[..., None]) -> Callable[..., None]:
 @_speaks_suppression
 def suppress(
     source: SOURCE,
-    output: Annotated[Path, option("-o --output", "DIR", "Release folder to make.")],
+    output: RELEASE_FOLDER,
     *,
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")] = False,
+    force: FORCE = False,
     json: JSON = False,
     quiet: QUIET = False,
     settings: VerbSettings,

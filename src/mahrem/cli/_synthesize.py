@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, VerbSettings, option, speaks, spec_panels
+from mahrem.cli._options import (
+    DELTA,
+    EPSILON,
+    JSON,
+    QUIET,
+    RELEASE_FOLDER,
+    SOURCE,
+    SOURCE_ROWS,
+    VerbSettings,
+    option,
+    speaks,
+    spec_panels,
+)
 from mahrem.cli._print import print_json, print_table, stages, while_read
 from mahrem.learning.synthesis import SynthesisSettings
 
@@ -26,9 +38,9 @@ def _speaks_synthesis(verb: Callable[..., None]) -> Callable[..., None]:
 def synthesize(
     source: SOURCE,
     ledger: Annotated[Path, option("--ledger", "FILE", "The ledger that pays and knows the schema.")],
-    epsilon: Annotated[float, option("--epsilon", "X", "What it may cost.")],
-    output: Annotated[Path, option("-o --output", "DIR", "Release folder to make.")],
-    delta: Annotated[float, typer.Option("--delta", help="The same; far below 1/rows.")] = 1e-6,
+    epsilon: EPSILON,
+    output: RELEASE_FOLDER,
+    delta: DELTA = 1e-6,
     *,
     json: JSON = False,
     quiet: QUIET = False,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mahrem.report._quality import quality_page
     from mahrem.report._report import (
         ColumnSet,
+        JudgedTable,
         Report,
         ReportColumn,
         ReportFacts,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         ReportRisk,
         ReportSingling,
         ReportTeam,
-        promises_table,
         stamp,
         to_json,
         verdict_of,
@@ -46,6 +46,7 @@ else:
 
 __all__ = [
     "ColumnSet",
+    "JudgedTable",
     "Report",
     "ReportColumn",
     "ReportFacts",
@@ -73,7 +74,6 @@ __all__ = [
     "lines_svg",
     "moment_edges",
     "number_edges",
-    "promises_table",
     "quality_page",
     "render_html",
     "rounded",

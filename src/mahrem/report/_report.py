@@ -9,11 +9,14 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cache
 from types import UnionType
-from typing import Any, Self, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Self, get_args, get_origin, get_type_hints
 
 from mahrem.disclosed import NONE, Count, Figure, Why, disclose, unmarked
 from mahrem.entries import own_version
 from mahrem.words import Note
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
 
 
 class ReportFacts:
@@ -313,6 +316,27 @@ def _clean(value: object) -> object:
             return value
         case _:  # numbers and arrays of NumPy give plain ones; anything else is text
             return _clean(value.tolist()) if hasattr(value, "tolist") else str(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedTable:
+    """A table whose promises were checked, by its report: what a notebook and a chart show of it."""
+
+    report: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def holds(self) -> bool:
+        """True when every promise that was asked for holds."""
+        return bool(self.report["holds"])
+
+    def _repr_html_(self) -> str:
+        return promises_table(self.report)
+
+    def plot(self, *, language: str = "en") -> ChartType:
+        """Draw how many rows live in classes of each size, as a chart of Altair."""
+        from mahrem.charts import as_chart, draw_class_sizes
+
+        return as_chart(draw_class_sizes(self.report, language))
 
 
 def promises_table(content: Mapping[str, object]) -> str:

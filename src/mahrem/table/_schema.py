@@ -1,4 +1,4 @@
-"""What each column is: its role in the promise and the kind of its values."""
+"""What each column is: its role in the promise, the kind of its values, what a missing one means."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from mahrem.errors import InvalidInput, shorten
+
 if TYPE_CHECKING:
+    import polars as pl
+
     from mahrem.table.hierarchies import Hierarchy
+    from mahrem.types import Mask
 
 
 EVERY = "*"  # stands for all columns where a setting is by column: none is called that
@@ -52,3 +59,60 @@ class Column:
     order: tuple[str, ...] | None = None  # ordinal: the values, lowest first
     hierarchy: Hierarchy | None = field(default=None, repr=False)
     words: bool = False  # somebody said so: 1 and 1.0 are two of them
+
+
+@dataclass(frozen=True)
+class MissingOutcome:
+    """What a policy does to the rows of a table."""
+
+    keep: Mask = field(repr=False)  # (n,) rows that stay
+    suppress: Mask = field(repr=False)  # (n,) rows that stay and show nothing
+    dropped: int
+    suppressed: int
+
+
+def apply_missing(
+    frame: pl.DataFrame, policy: Missing, *, other: pl.DataFrame | pl.LazyFrame | None = None
+) -> MissingOutcome:
+    """Decide which rows stay and which show nothing.
+
+    Args:
+        frame: Quasi-identifiers and sensitive columns; null is missing.
+        policy: What a missing value means.
+        other: The remaining columns, row by row beside ``frame``; only ``drop-any`` looks at them.
+
+    Guarantees:
+        - ``keep`` and ``suppress`` have one entry per row; only rows that stay are suppressed.
+        - ``category`` keeps every row and suppresses none.
+
+    Example:
+        >>> import polars as pl
+        >>> outcome = apply_missing(pl.DataFrame({"age": [34, None]}), Missing.DROP)
+        >>> outcome.keep.tolist(), outcome.dropped
+        ([True, False], 1)
+    """
+    everyone = np.ones(frame.height, np.bool_)
+    nobody = np.zeros(frame.height, np.bool_)
+    if policy is Missing.CATEGORY:
+        return MissingOutcome(everyone, nobody, 0, 0)
+    incomplete = _incomplete(frame)
+    if policy is Missing.DROP_ANY and other is not None:
+        incomplete |= _incomplete(other.lazy().collect())
+    count = int(incomplete.sum())
+    if policy is Missing.REFUSE and count:
+        holes = [series.name for series in frame.iter_columns() if series.null_count()]
+        raise InvalidInput(
+            f"missing='refuse': {count} of {frame.height} rows lack a value in {shorten(holes)}; "
+            "fill them, or choose category, suppress or drop"
+        )
+    if policy is Missing.SUPPRESS:
+        return MissingOutcome(everyone, incomplete, 0, count)
+    return MissingOutcome(~incomplete, nobody, count, 0)
+
+
+def _incomplete(frame: pl.DataFrame) -> Mask:
+    rows = np.zeros(frame.height, np.bool_)
+    for series in frame.iter_columns():
+        if series.null_count():
+            rows |= series.is_null().to_numpy()
+    return rows

@@ -31,7 +31,7 @@ from mahrem.release.decisions import (
     reading_of_release,
 )
 from mahrem.release.folders import OwnClaims, check_signature, find_data, named_folder, read_own_claims
-from mahrem.report import ReportRisk, promises_table, verdict_of, warnings_of
+from mahrem.report import JudgedTable, ReportRisk, verdict_of, warnings_of
 from mahrem.table import EVERY, Column, Missing, Role, Source, is_spark_frame, open_source
 from mahrem.table.cells.formulas import restore_cells
 from mahrem.table.columns import assign_roles
@@ -42,8 +42,6 @@ from mahrem.verify import SUPPRESSED, Claims, Verdict, verify
 from mahrem.words import Note, Progress, in_silence
 
 if TYPE_CHECKING:
-    from altair.typing import ChartType
-
     from mahrem.release.decisions import ReleaseKeywords
 
 _AT_ONCE = 250_000  # rows that are looked into at a time where not all fit
@@ -52,25 +50,8 @@ _BYTES_A_ROW = 120  # hashes and codes in memory while they are grouped
 _READER = 300 * 2**20  # what the program and the reader take for themselves
 
 
-@dataclass(frozen=True, kw_only=True)
-class Audit:
+class Audit(JudgedTable):
     """What a table promises and what it still is good for."""
-
-    report: Mapping[str, Any]
-
-    @property
-    def holds(self) -> bool:
-        """True when every promise that was asked for holds."""
-        return bool(self.report["holds"])
-
-    def _repr_html_(self) -> str:
-        return promises_table(self.report)
-
-    def plot(self, *, language: str = "en") -> ChartType:
-        """Draw how many rows live in classes of each size, as a chart of Altair."""
-        from mahrem.charts import as_chart, draw_class_sizes
-
-        return as_chart(draw_class_sizes(self.report, language))
 
 
 @in_our_words

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,27 +26,25 @@ from mahrem.release.folders import (
     remember_people,
     staged_release,
 )
-from mahrem.report import Report, promises_table, to_json
+from mahrem.report import JudgedTable, Report, to_json
 from mahrem.table import Leaves
 from mahrem.threads import meanwhile
 from mahrem.verify import Verdict
 from mahrem.words import Note, Progress, in_silence
 
 if TYPE_CHECKING:
-    from altair.typing import ChartType
-
     from mahrem.table import Hierarchy
 
 
 @dataclass(frozen=True, kw_only=True)
-class Release(ABC):
+class Release(JudgedTable, ABC):
     """A verified release: the table, and everything that is said about it.
 
     ``report`` is what ``report.json`` says. A release that this machine made is a :class:`LocalRelease` and
     can also be saved and written into a database; what a cluster made lies where the cluster wrote it.
+    It always holds: a table that does not keep its promise is never handed out.
     """
 
-    report: Mapping[str, Any] = field(repr=False)
     folder: Path | None = None
 
     @property
@@ -59,20 +56,6 @@ class Release(ABC):
     @abstractmethod
     def hierarchies(self) -> dict[str, Hierarchy]:
         """The trees whose nodes columns show, given, made or learnt; they list real values."""
-
-    @property
-    def holds(self) -> bool:
-        """Always true: a table that does not keep its promise is never handed out."""
-        return bool(self.report["holds"])
-
-    def _repr_html_(self) -> str:
-        return promises_table(self.report)
-
-    def plot(self, *, language: str = "en") -> ChartType:
-        """Draw how many rows live in classes of each size, as a chart of Altair."""
-        from mahrem.charts import as_chart, draw_class_sizes
-
-        return as_chart(draw_class_sizes(self.report, language))
 
 
 @dataclass(frozen=True, kw_only=True)

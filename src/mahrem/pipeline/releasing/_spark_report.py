@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.drafts import accepted_columns, risk_of
 from mahrem.metrics import published_loss
-from mahrem.pipeline.releasing._summary import ReleaseFacts, build_report, general_caveats, report_columns
+from mahrem.pipeline.releasing._summary import build_report, counted_facts, general_caveats, report_columns
 from mahrem.report import Report
 from mahrem.spark import ClusterDraft, ClusterVerdict, CutPlan
 from mahrem.table import Moments, Numbers
@@ -25,35 +24,27 @@ def report_of(draft: ClusterDraft, verdict: ClusterVerdict, *, seconds: float) -
     named = [
         name for name in draft.source_columns if name not in draft.leave_out or name in policy.identifier
     ]
-    facts = ReleaseFacts(
-        policy=policy,
-        outcomes=verdict.outcomes,
+    valued = any(outcome.column for outcome in verdict.outcomes)
+    numbers = any(isinstance(column.domain, Numbers | Moments) for column in draft.quasi)
+    facts = counted_facts(
+        policy,
+        verdict,
         utility=utility,
         columns=report_columns(policy, named, draft.columns, per_column, draft.recodings),
-        quasi=policy.quasi,
-        sensitive=list(policy.sensitive),
-        risk=risk_of(verdict.people, fraction=policy.fraction),
-        sizes=verdict.sizes,
-        rows=verdict.rows,
-        dropped=draft.dropped,
-        suppressed=draft.suppressed,
         method=draft.method,
-        reason=draft.reason,
-        engine=described(draft.plans, draft.jobs),
         caveats=[
             Note("warning.cluster"),
-            *(
-                [Note("warning.classes_untried")]
-                if any(outcome.column for outcome in verdict.outcomes)
-                else []
-            ),
-            *general_caveats(
-                policy, numbers=any(isinstance(column.domain, Numbers | Moments) for column in draft.quasi)
-            ),
-            *verdict.notes,
+            *([Note("warning.classes_untried")] if valued else []),
+            *general_caveats(policy, numbers=numbers),
         ],
     )
-    facts = replace(facts, doubts=list(accepted_columns(draft.policy)))
+    facts = replace(
+        facts,
+        dropped=draft.dropped,
+        suppressed=draft.suppressed,
+        reason=draft.reason,
+        engine=described(draft.plans, draft.jobs),
+    )
     return build_report(facts, seconds=seconds)
 
 

@@ -10,14 +10,13 @@ from pathlib import Path
 import polars as pl
 
 from mahrem.contents import Contents, TableSketch, look_into, merge_sketches, sketch_table
-from mahrem.drafts import accepted_columns, risk_of
 from mahrem.errors import GuaranteeBroken
 from mahrem.files import StageFolder
 from mahrem.metrics import published_loss
 from mahrem.pipeline.releasing._people_seen import NAME, PeopleSeen
 from mahrem.pipeline.releasing._publish import read_back
 from mahrem.pipeline.releasing._release import Destination, Release, refuse_doubts, write_words
-from mahrem.pipeline.releasing._summary import ReleaseFacts, build_report, general_caveats, report_columns
+from mahrem.pipeline.releasing._summary import build_report, counted_facts, general_caveats, report_columns
 from mahrem.release import refuse_giving_away
 from mahrem.release.decisions import Policy, method_of, roles_of
 from mahrem.release.folders import (
@@ -261,28 +260,18 @@ def _report(draft: _Draft, verdict: Verdict, tallies: dict[str, pl.DataFrame], *
     ]
     valued = any(outcome.column for outcome in verdict.outcomes)
     numbers = any(isinstance(axis.domain, Numbers | Moments) for axis in table.axes)
-    facts = ReleaseFacts(
-        policy=policy,
-        outcomes=verdict.outcomes,
+    facts = counted_facts(
+        policy,
+        verdict,
         utility=utility,
         columns=report_columns(policy, named, table.columns, per_column, table.recodings),
-        quasi=policy.quasi,
-        sensitive=list(policy.sensitive),
-        risk=risk_of(verdict.people, fraction=policy.fraction),
-        sizes=verdict.sizes,
-        rows=verdict.rows,
-        dropped=0,
-        suppressed=0,
         method="mondrian",
-        reason=None,
         caveats=[
             Note("warning.spilled"),
             *draft.source.notes,
             *([_minimality(policy)] if valued else []),
             *general_caveats(policy, numbers=numbers),
-            *verdict.notes,
         ],
-        doubts=list(accepted_columns(policy)),
     )
     return build_report(facts, seconds=seconds)
 

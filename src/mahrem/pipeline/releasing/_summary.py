@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.disclosed import Count, Figure, Why, of_crowd, published
-from mahrem.drafts import Draft, doubts_of, risk_of, utility_of
+from mahrem.drafts import Draft, accepted_columns, doubts_of, risk_of, utility_of
 from mahrem.metrics import class_size_bins, highest_risk
 from mahrem.models import Outcome
 from mahrem.partition import Levels
@@ -182,6 +182,35 @@ def general_caveats(policy: Policy, *, numbers: bool) -> Iterator[Note]:
         yield Note("warning.shifted", {"days": published(policy.shift_days)})
     if policy.k is None:
         yield Note("warning.no_k")
+
+
+def counted_facts(
+    policy: Policy,
+    verdict: Verdict,
+    *,
+    utility: Mapping[str, float],
+    columns: Mapping[str, ReportColumn],
+    method: str,
+    caveats: Sequence[Note],
+) -> ReleaseFacts:
+    """Give what is known about a release whose rows are not at hand, by what was counted of it."""
+    return ReleaseFacts(
+        policy=policy,
+        outcomes=verdict.outcomes,
+        utility=utility,
+        columns=columns,
+        quasi=policy.quasi,
+        sensitive=list(policy.sensitive),
+        risk=risk_of(verdict.people, fraction=policy.fraction),
+        sizes=verdict.sizes,
+        rows=verdict.rows,
+        dropped=0,
+        suppressed=0,
+        method=method,
+        reason=None,
+        caveats=[*caveats, *verdict.notes],
+        doubts=list(accepted_columns(policy)),
+    )
 
 
 def summarise(

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         columns_naming_people,
         fingerprints_of,
         remember_people,
-        watch_people,
     )
     from mahrem.release.folders._record import (
         RememberedRelease,
@@ -75,5 +74,4 @@ __all__ = [
     "sign_release",
     "staged_release",
     "verify_release",
-    "watch_people",
 ]

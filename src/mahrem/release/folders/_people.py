@@ -161,14 +161,12 @@ def _remember(prints: Fingerprints, release: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
+def remember_people(people: Callable[[], Fingerprints | None], release: Path) -> int:
     """Warn if people of an earlier release are in this one, and remember those of this one.
 
     Args:
-        frame: The columns that tell people apart, a row for each published row.
+        people: Takes their fingerprints; None where nobody can be told of.
         release: The folder; an earlier release there is replaced and does not count.
-        by_name: The columns name people. If they do not, tables that share half of their combinations are
-            taken for tables of the same people.
 
     Returns:
         The most people any earlier release has in common with this one.
@@ -176,11 +174,6 @@ def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
     Guarantees:
         - What is kept is readable by this user alone and holds keyed hashes, never a value.
     """
-    return remember_people(lambda: fingerprints(frame, by_name=by_name), release)
-
-
-def remember_people(people: Callable[[], Fingerprints | None], release: Path) -> int:
-    """Do the same with fingerprints that somebody has taken, or none where nobody can be told of."""
     try:
         prints = people()
         if prints is None:

@@ -12,11 +12,11 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.files import make_key
+    from mahrem.table._schema import apply_missing
     from mahrem.table.columns._axis import Axis, Domain, Leaves, Moments, Numbers, Values, Words
     from mahrem.table.columns._default_hierarchy import plain_hierarchy, with_default_hierarchy
     from mahrem.table.columns._encode import encode_quasi, moment_places, number_places, refuse_mixed_zones
     from mahrem.table.columns._kinds import infer_kind, read_kind, refuse_lookalikes
-    from mahrem.table.columns._missing import apply_missing
     from mahrem.table.columns._pseudonym import pseudonyms, read_key
     from mahrem.table.columns._roles import assign_roles, is_role_word, role_from_word
     from mahrem.table.columns._sensitive import encode_sensitive, fold_spellings
