@@ -114,11 +114,11 @@ def _estimate(source: str, policy: str | None, settings: VerbSettings, *, json: 
 
     about = {name: value for name, value in settings.items() if name in {"html", *release_settings()}}
     with stages(quiet=quiet) as progress:
-        found = dry_run(source, policy=policy, progress=progress, **about).report
+        estimate = dry_run(source, policy=policy, progress=progress, **about).report
     if json:
-        print_json(found)
+        print_json(estimate)
     elif not quiet:
-        print_dry_run(found)
+        print_dry_run(estimate)
 
 
 def _explain(source: str, policy: str | None, settings: VerbSettings, *, json: bool, quiet: bool) -> None:
@@ -126,11 +126,11 @@ def _explain(source: str, policy: str | None, settings: VerbSettings, *, json: b
     from mahrem.pipeline import explain
     from mahrem.release.decisions import policy_from
 
-    said = policy_from(policy, settings)
-    if said.engine != "spark":
+    settled = policy_from(policy, settings)
+    if settled.engine != "spark":
         raise InvalidParameter("explain: only a cluster makes a plan; add --engine spark")
     with stages(quiet=quiet) as progress:
-        plan = explain(source, said, progress=progress)
+        plan = explain(source, settled, progress=progress)
     if json:
         print_json(plan)
     elif not quiet:

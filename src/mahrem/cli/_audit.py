@@ -45,14 +45,14 @@ def audit(
     from mahrem.pipeline import audit as verb
 
     with stages(quiet=quiet) as progress:
-        found = verb(source, policy=policy, progress=progress, **settings)
+        result = verb(source, policy=policy, progress=progress, **settings)
     with while_read():
         if json:
-            print_json(found.report)
+            print_json(result.report)
         elif not quiet:
-            print_report(found.report, verbose=verbose)
-            _print_signature(found.report.get("signature"))
-    raise typer.Exit(0 if found.holds and not (strict and found.report["doubts"]) else 1)
+            print_report(result.report, verbose=verbose)
+            _print_signature(result.report.get("signature"))
+    raise typer.Exit(0 if result.holds and not (strict and result.report["doubts"]) else 1)
 
 
 def _print_signature(signature: Mapping[str, object] | None) -> None:

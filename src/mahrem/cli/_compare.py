@@ -39,17 +39,17 @@ def compare(
     from mahrem.report import comparison_advice
 
     with stages(quiet=quiet) as progress:
-        found = verb(source, policy=policy, output=output, progress=progress, **settings)
+        comparison = verb(source, policy=policy, output=output, progress=progress, **settings)
     if json:
-        print_json(found.as_dict())
+        print_json(comparison.as_dict())
     elif not quiet:
-        _show(found.rows, found.left_out)
-        typer.echo("\n" + " ".join(comparison_advice(found.as_dict())))
-        if found.original is not None:
-            _show_learnt(found)
+        _show(comparison.rows, comparison.left_out)
+        typer.echo("\n" + " ".join(comparison_advice(comparison.as_dict())))
+        if comparison.original is not None:
+            _show_learnt(comparison)
         if output is not None:
             typer.echo(f"\npage:    {output / 'comparison.html'}\npicture: {output / 'frontier.svg'}")
-    raise typer.Exit(0 if all(row["holds"] or row["note"] for row in found.rows) else 1)
+    raise typer.Exit(0 if all(row["holds"] or row["note"] for row in comparison.rows) else 1)
 
 
 def _show(rows: Any, left_out: Any) -> None:
@@ -71,11 +71,11 @@ def _show(rows: Any, left_out: Any) -> None:
         typer.echo(f"note: {name}: {reason}")
 
 
-def _show_learnt(found: Any) -> None:
+def _show_learnt(comparison: Any) -> None:
     """Print what classifiers reach on untouched rows, the original first."""
     from mahrem.report import correlation_sentences
 
-    typer.echo(f"\ntrained on anonymised rows, tested on untouched ones; target {found.target}")
+    typer.echo(f"\ntrained on anonymised rows, tested on untouched ones; target {comparison.target}")
     keys = ("method", "strategy", "k", "seed", "entropy_loss", "entropy_loss_cells")
     head = (
         "method",
@@ -91,11 +91,11 @@ def _show_learnt(found: Any) -> None:
     )
     lines = [
         (*(_figure(row[key]) for key in keys), name, *(_spread(row, figure, name) for figure in _LEARNT))
-        for row in (found.original, *found.rows)
-        for name in found.classifiers
+        for row in (comparison.original, *comparison.rows)
+        for name in comparison.classifiers
     ]
     print_table(head, lines)
-    for sentence in correlation_sentences(found.as_dict()):
+    for sentence in correlation_sentences(comparison.as_dict()):
         typer.echo(sentence)
 
 

@@ -185,10 +185,10 @@ def _sizes(facts: HierarchyFacts) -> str:
 def _learnt(rho: str | None, smoothing: float | None, minimum_count: int | None) -> Any:
     from mahrem.table.hierarchies import LearntGroups
 
-    said: dict[str, Any] = {"smoothing": smoothing, "minimum_count": minimum_count}
+    settings: dict[str, Any] = {"smoothing": smoothing, "minimum_count": minimum_count}
     if rho is not None:
-        said["rho"] = tuple(number("rho", part) for part in rho.split(","))
-    given = {name: value for name, value in said.items() if value is not None}
+        settings["rho"] = tuple(number("rho", part) for part in rho.split(","))
+    given = {name: value for name, value in settings.items() if value is not None}
     return LearntGroups(**given) if given else None
 
 

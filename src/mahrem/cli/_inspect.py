@@ -39,15 +39,15 @@ def inspect(
 
     if policy_out is not None and policy_out.exists() and not force:
         raise InvalidParameter(f"policy_out={policy_out.name!r} exists; choose another or pass --force")
-    found = verb(source, policy=policy, **settings)
+    inspection = verb(source, policy=policy, **settings)
     if policy_out is not None:
-        write_whole(policy_out, found.policy(), private=False)
+        write_whole(policy_out, inspection.policy(), private=False)
     if json:
-        print_json(found.as_dict())
+        print_json(inspection.as_dict())
         return
     if quiet:
         return
-    typer.echo(f"{found.source}: {found.rows:,} rows, {len(found.columns):,} columns\n")
+    typer.echo(f"{inspection.source}: {inspection.rows:,} rows, {len(inspection.columns):,} columns\n")
     head = ("column", "kind", "distinct", "missing", "suggested role", "because")
     rows = [
         (
@@ -58,15 +58,15 @@ def inspect(
             str(c.suggested_role),
             c.reason,
         )
-        for c in found.columns
+        for c in inspection.columns
     ]
     print_table(head, rows)
-    if any(c.estimated for c in found.columns):
+    if any(c.estimated for c in inspection.columns):
         typer.echo("\n~ is estimated. Every row was looked at; what it holds is told by some values of every")
         typer.echo("way of writing there is in a column.")
-    if found.hints:
+    if inspection.hints:
         typer.echo("")
-    for hint in found.hints:
+    for hint in inspection.hints:
         typer.echo(f"note: {hint}")
     if policy_out is not None:
         typer.echo(f"\npolicy: {policy_out}; look at every line, then:")

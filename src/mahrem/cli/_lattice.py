@@ -45,16 +45,16 @@ def lattice(
 
     if output is not None and output.exists() and not force:
         raise InvalidParameter(f"output={output.name!r} exists; choose another or pass --force")
-    found = verb(source, policy=policy, **settings)
+    searched = verb(source, policy=policy, **settings)
     if output is not None:
-        found.write(output)
-    holds = _one(found, node, json=json, quiet=quiet) if node else _all(found, json=json, quiet=quiet)
+        searched.write(output)
+    holds = _one(searched, node, json=json, quiet=quiet) if node else _all(searched, json=json, quiet=quiet)
     raise typer.Exit(0 if holds else 1)
 
 
-def _one(found: GeneralisationLattice, typed: Sequence[str], *, json: bool, quiet: bool) -> bool:
+def _one(searched: GeneralisationLattice, typed: Sequence[str], *, json: bool, quiet: bool) -> bool:
     levels = _levels(typed)
-    verdict, reasons, near = found.node(levels), found.why(levels), found.neighbours(levels)
+    verdict, reasons, near = searched.node(levels), searched.why(levels), searched.neighbours(levels)
     if json:
         print_json(
             verdict.as_dict()
@@ -65,7 +65,7 @@ def _one(found: GeneralisationLattice, typed: Sequence[str], *, json: bool, quie
         )
     elif not quiet:
         typer.echo("this node")
-        _show(found, [verdict])
+        _show(searched, [verdict])
         if reasons:
             typer.echo(
                 "\nclasses that break a promise, and their rows; counts are rounded up to multiples of k"
@@ -81,29 +81,29 @@ def _one(found: GeneralisationLattice, typed: Sequence[str], *, json: bool, quie
             ]
             print_table(("promise", "wanted", "classes", "rows"), rows)
         typer.echo("\none step below and above")
-        _show(found, near)
+        _show(searched, near)
     return verdict.holds
 
 
-def _all(found: GeneralisationLattice, *, json: bool, quiet: bool) -> bool:
+def _all(searched: GeneralisationLattice, *, json: bool, quiet: bool) -> bool:
     if json:
-        document = found.as_dict()
+        document = searched.as_dict()
         print_json(document)
-        return any(verdict.holds for verdict in found)
-    holding = found.holding()
+        return any(verdict.holds for verdict in searched)
+    holding = searched.holding()
     if not quiet:
-        columns = zip(found.columns, found.heights, strict=True)
+        columns = zip(searched.columns, searched.heights, strict=True)
         typer.echo(", ".join(f"{name}: levels 0 to {height - 1}" for name, height in columns))
         typer.echo(
-            f"{len(holding):,} of {len(found):,} nodes hold; loss: {found.objective}, the least first\n"
+            f"{len(holding):,} of {len(searched):,} nodes hold; loss: {searched.objective}, the least first\n"
         )
-        _show(found, holding[:_SHOWN])
+        _show(searched, holding[:_SHOWN])
         if len(holding) > _SHOWN:
             typer.echo(f"{len(holding) - _SHOWN:,} more: --output nodes.csv")
     return bool(holding)
 
 
-def _show(found: GeneralisationLattice, verdicts: Sequence[NodeVerdict]) -> None:
+def _show(searched: GeneralisationLattice, verdicts: Sequence[NodeVerdict]) -> None:
     rows = [
         (
             *(str(level) for level in verdict.levels.values()),
@@ -115,7 +115,7 @@ def _show(found: GeneralisationLattice, verdicts: Sequence[NodeVerdict]) -> None
         )
         for verdict in verdicts
     ]
-    print_table((*found.columns, "holds", "loss", "suppressed", "classes", "smallest"), rows)
+    print_table((*searched.columns, "holds", "loss", "suppressed", "classes", "smallest"), rows)
 
 
 def _levels(typed: Sequence[str]) -> dict[str, int]:

@@ -169,8 +169,8 @@ def explain(
             sure = (f"{gain.posteriors[prior]:.1%}" for gain in every)
             rows.append((f"sure of {prior:.0%} before, afterwards at most", *sure))
         for share in every[0].found:
-            found = (f"{gain.found[share]:.2%}" for gain in every)
-            rows.append((f"members found at {share:.1%} false alarms", *found))
+            shares = (f"{gain.found[share]:.2%}" for gain in every)
+            rows.append((f"members found at {share:.1%} false alarms", *shares))
         rows.append(("advantage over guessing", *(f"{gain.advantage:.1%}" for gain in every)))
         print_table(("for the best attack on one person", *gains), rows)
         typer.echo(
@@ -212,10 +212,10 @@ def history(file: LEDGER, *, json: JSON = False) -> None:
 
 def _shown(audit: Mapping[str, object]) -> str:
     """Say what an attack showed beside what was promised."""
-    found = f"epsilon is at least {audit['at_least']:.3g}"
+    finding = f"epsilon is at least {audit['at_least']:.3g}"
     if "confidence" in audit:
-        found += f" ({audit['confidence']:.0%} sure; {audit['ceiling']:.3g} is the most it could show)"
-    return f"an attack on {audit['what']} shows that {found}, where {audit['claimed']:.3g} was promised"
+        finding += f" ({audit['confidence']:.0%} sure; {audit['ceiling']:.3g} is the most it could show)"
+    return f"an attack on {audit['what']} shows that {finding}, where {audit['claimed']:.3g} was promised"
 
 
 def _what(line: Mapping[str, Any]) -> str:

@@ -48,5 +48,5 @@ def perturb(
             (f"changed: {name}", f"{value}") for name, value in measures.get("changed_share", {}).items()
         ]
         print_table(("figure", "value"), rows)
-        for told in release.report["warnings"]:
-            typer.echo(f"\n{told}")
+        for warning in release.report["warnings"]:
+            typer.echo(f"\n{warning}")

@@ -74,19 +74,19 @@ def _import(project: Path, output: Path | None, *, json: bool, alone: bool) -> N
 
     if not alone:
         raise InvalidParameter("--from stands alone: leave the name and --template out")
-    found = import_policy(project)
+    imported = import_policy(project)
     if output is not None:
-        found.write(output)
+        imported.write(output)
     if json:
-        told = {"tool": found.tool, "text": found.policy(), "unread": list(found.unread)}
-        print_json({**told, "commands": list(found.commands)})
+        facts = {"tool": imported.tool, "text": imported.policy(), "unread": list(imported.unread)}
+        print_json({**facts, "commands": list(imported.commands)})
     elif output is None:
-        typer.echo(found.policy(), nl=False)
+        typer.echo(imported.policy(), nl=False)
     else:
         typer.echo(f"policy: {output / 'policy.toml'}; look at every line")
-        for line in found.unread:
+        for line in imported.unread:
             typer.echo(f"not understood: {line}")
-        for line in found.commands:
+        for line in imported.commands:
             typer.echo(f"besides: {line}")
 
 

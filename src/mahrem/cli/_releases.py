@@ -55,13 +55,13 @@ def diff(first: FOLDER, second: FOLDER, *, json: JSON = False) -> None:
     """
     from mahrem.release.folders import difference
 
-    found = difference(first, second)
+    differences = difference(first, second)
     if json:
-        print_json(found)
+        print_json(differences)
         return
     rows = [
         (about, name, _shown(before), _shown(after))
-        for about, changed in found.items()
+        for about, changed in differences.items()
         for name, (before, after) in changed.items()
     ]
     print_table(("about", "what", first.name, second.name), rows) if rows else typer.echo("no difference")

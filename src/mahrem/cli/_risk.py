@@ -43,8 +43,8 @@ def risk(
     """
     from mahrem.pipeline import risk as verb
 
-    found = verb(source, **settings)
-    figures = found.as_dict()
+    result = verb(source, **settings)
+    figures = result.as_dict()
     if json:
         print_json(figures)
         return

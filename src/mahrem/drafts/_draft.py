@@ -146,7 +146,7 @@ class Draft:
                 codes = axis.domain.labels if isinstance(axis.domain, Words) else ()
                 longest = max(map(len, codes), default=0)
                 found[name] = CellBounds(
-                    kind=column.kind, said=said, hierarchy=column.hierarchy, longest=longest
+                    kind=column.kind, steps=said, hierarchy=column.hierarchy, longest=longest
                 )
         return found
 

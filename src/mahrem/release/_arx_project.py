@@ -59,9 +59,9 @@ class _Project:
         """Put together what is understood."""
         vocabulary = self._text(self._xml("metadata.xml"), "vocabulary")
         if vocabulary not in _VOCABULARIES:
-            told = vocabulary if re.fullmatch(r"[0-9.]{1,8}", vocabulary or "") else "of another kind"
+            version = vocabulary if re.fullmatch(r"[0-9.]{1,8}", vocabulary or "") else "of another kind"
             raise InvalidInput(
-                f"project={self._label!r}: its vocabulary is {told}; known are {', '.join(_VOCABULARIES)}"
+                f"project={self._label!r}: its vocabulary is {version}; known are {', '.join(_VOCABULARIES)}"
             )
         config, definition = self._xml("input/config.xml"), self._xml("input/definition.xml")
         roles, trees = self._columns(definition)
@@ -98,36 +98,36 @@ class _Project:
                 tree = self._hierarchy(self._text(entry, "ref"), name)
                 if tree is not None and role in {"quasi", "sensitive"}:
                     trees[name] = tree
-            for said in ("min", "max"):
-                if self._text(entry, said) not in {"", "All"}:
-                    self._unread.append(f"the {said}imum level of column {name!r}; say at_least or at_most")
-            for said in ("microAggregationFunction", "format"):
-                if self._text(entry, said):
-                    self._unread.append(f"{said} of column {name!r}")
+            for part in ("min", "max"):
+                if self._text(entry, part) not in {"", "All"}:
+                    self._unread.append(f"the {part}imum level of column {name!r}; say at_least or at_most")
+            for part in ("microAggregationFunction", "format"):
+                if self._text(entry, part):
+                    self._unread.append(f"{part} of column {name!r}")
         return roles, trees
 
     def _models(
         self, config: ET.Element, sensitive: list[str], trees: Mapping[str, Hierarchy]
     ) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        models: dict[str, Any] = {}
         figures: dict[str, dict[str, Any]] = {name: {} for name in sensitive}
         for entry in config.iter("criterion"):
-            said = " ".join((entry.text or "").split())
-            if match := _K.fullmatch(said):
-                found["k"] = max(int(float(match[1])), found.get("k", 0))
+            words = " ".join((entry.text or "").split())
+            if match := _K.fullmatch(words):
+                models["k"] = max(int(float(match[1])), models.get("k", 0))
                 continue
             for pattern, figure, kind in _VALUES:
-                match = pattern.fullmatch(said)
+                match = pattern.fullmatch(words)
                 if match and match[2] in figures and (kind != "hierarchical" or match[2] in trees):
                     value = float(match[1])
                     figures[match[2]][figure] = int(value) if value == int(value) else value
                     figures[match[2]][f"{figure}_kind"] = kind
                     break
             else:
-                self._unread.append(f"the criterion {said[:80]!r}")
+                self._unread.append(f"the criterion {words[:80]!r}")
         if figures:
-            found["sensitive"] = figures
-        return found
+            models["sensitive"] = figures
+        return models
 
     def _hierarchy(self, part: str, name: str) -> Hierarchy | None:
         try:
@@ -166,5 +166,5 @@ class _Project:
 
     @staticmethod
     def _text(element: ET.Element, name: str) -> str:
-        found: Iterable[ET.Element] = element.iter(name)
-        return next(((one.text or "").strip() for one in found), "")
+        elements: Iterable[ET.Element] = element.iter(name)
+        return next(((one.text or "").strip() for one in elements), "")

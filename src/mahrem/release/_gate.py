@@ -261,7 +261,7 @@ def _refusal(doubts: Sequence[Doubt], named: Collection[str]) -> GivesAway:
     for doubt in doubts:
         why.setdefault(doubt.column, []).append(doubt.why)
     columns = list(why)
-    told = "; ".join(
+    reasons = "; ".join(
         f"{name!r}: {', '.join(str(one).rstrip('.') for one in why[name])}" for name in columns[:_SHOWN]
     )
     more = f"; and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
@@ -270,7 +270,7 @@ def _refusal(doubts: Sequence[Doubt], named: Collection[str]) -> GivesAway:
     subject, them = (f"{len(columns)} columns give", "them") if len(columns) > 1 else ("a column gives", "it")
     return GivesAway(
         f"published as {'they are' if len(columns) > 1 else 'it is'}, {subject} people away{undeclared}: "
-        f"{told}{more}. Leave {them} out ({spelled('identifier', columns[:_SHOWN])}), "
+        f"{reasons}{more}. Leave {them} out ({spelled('identifier', columns[:_SHOWN])}), "
         f"{''.join(_told_ways(doubts))}or say why {'they' if len(columns) > 1 else 'it'} may stay "
         f"({spelled('accept', {columns[0]: 'REASON'})})",
         why,

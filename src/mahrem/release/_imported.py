@@ -41,12 +41,12 @@ class ImportedPolicy:
         head = [f"# Read from a project of {self.tool}. Look at every line."]
         head += [f"# not understood: {line}" for line in self.unread]
         head += [f"# besides: {line}" for line in self.commands]
-        told = dict(self.settings)
+        settings = dict(self.settings)
         if self.hierarchies:
-            told["hierarchy"] = {
+            settings["hierarchy"] = {
                 name: str(folder / f"hierarchy-{place}.csv") for place, name in enumerate(self.hierarchies)
             }
-        return "\n".join(head) + "\n\n" + tomli_w.dumps(told)
+        return "\n".join(head) + "\n\n" + tomli_w.dumps(settings)
 
     def write(self, folder: str | Path) -> None:
         """Write the policy and its hierarchies into a new folder.

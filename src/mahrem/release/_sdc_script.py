@@ -67,11 +67,11 @@ class _Script:
         if beside:
             self.unread.append(f"numVars and pramVars ({', '.join(beside)}): name their roles")
         weight, house = _names(given.get("weightVar")), _names(given.get("hhId"))
-        said = "".join(
+        options = "".join(
             [f", weight={weight[0]}" if weight else "", f", household={house[0]}" if house else ""]
         )
-        if said:
-            self.commands.append(f"risk: quasi={','.join(self.settings['quasi'])}{said}")
+        if options:
+            self.commands.append(f"risk: quasi={','.join(self.settings['quasi'])}{options}")
         for name in ("strataVar", "ghostVars", "alpha", "excludeVars"):
             if name in given:
                 self.unread.append(f"createSdcObj({name}=)")
@@ -124,8 +124,8 @@ class _Script:
 
     def _suda2(self, given: dict[str, Any]) -> None:
         share = given.get("DisFraction")
-        said = f"fraction={share:g}" if isinstance(share, float) else ""
-        self.commands.append(f"risk: {said or 'quasi=...'}")
+        fraction = f"fraction={share:g}" if isinstance(share, float) else ""
+        self.commands.append(f"risk: {fraction or 'quasi=...'}")
 
 
 def _calls(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -180,13 +180,13 @@ def _argument(text: str, place: int) -> tuple[str, Any]:
 
 
 def _value(text: str) -> Any:
-    said = text.strip()
-    if match := re.fullmatch(r"c\s*\((.*)\)", said, re.DOTALL):
+    stripped = text.strip()
+    if match := re.fullmatch(r"c\s*\((.*)\)", stripped, re.DOTALL):
         return [_value(part) for part in _parts(match[1])]
-    if match := re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", said):
+    if match := re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", stripped):
         return match[1] if match[1] is not None else match[2]
     try:
-        return float(said.removesuffix("L"))
+        return float(stripped.removesuffix("L"))
     except ValueError:
         return None
 

@@ -35,15 +35,15 @@ def comparison_advice(comparison: Mapping[str, Any]) -> list[Note]:
     ks = sorted({row["k"] for row in rows})
     if not methods:
         return [Note("advice.none_ran")]
-    said = [Note("advice.ran", {"methods": ", ".join(methods), "ks": ", ".join(map(str, ks))})]
+    advice = [Note("advice.ran", {"methods": ", ".join(methods), "ks": ", ".join(map(str, ks))})]
     if comparison.get("left_out"):
-        said.append(Note("advice.not_run", {"methods": ", ".join(comparison["left_out"])}))
+        advice.append(Note("advice.not_run", {"methods": ", ".join(comparison["left_out"])}))
     if asked is None or ks == [asked]:
-        return [*said, *frontier_advice(rows)]
+        return [*advice, *frontier_advice(rows)]
     if asked not in ks:
-        return [*said, Note("advice.not_asked", {"k": asked})]
-    said.append(Note("advice.asked", {"k": asked}))
-    return [*said, *frontier_advice([row for row in rows if row["k"] == asked])]
+        return [*advice, Note("advice.not_asked", {"k": asked})]
+    advice.append(Note("advice.asked", {"k": asked}))
+    return [*advice, *frontier_advice([row for row in rows if row["k"] == asked])]
 
 
 def frontier_advice(rows: Sequence[Mapping[str, Any]]) -> list[Note]:

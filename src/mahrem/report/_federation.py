@@ -28,7 +28,7 @@ def federation_page(content: Mapping[str, Any], language: str = "en") -> str:
         picture=_picture(content["history"], words),
         protections=[_said("protection", line, words) for line in content["protections"]],
         server=[_said("server", line, words) for line in content["server"]],
-        attacks=[_attack(found, words) for found in content["attacks"]],
+        attacks=[_attack(attack, words) for attack in content["attacks"]],
     )
 
 
@@ -98,10 +98,10 @@ def _picture(history: list[Mapping[str, Any]], words: Catalogue) -> str | None:
     return lines_svg(rows, across="round", title=title, names=axes, best=names["accuracy"])
 
 
-def _attack(found: Mapping[str, Any], words: Catalogue) -> tuple[str, ...]:
-    named = words["federation"]["attack"].get(found["attack"], found["attack"])
-    if found["rate"] is None:
-        why = Note.read(found["skipped_note"], found["skipped"] or "")
+def _attack(attack: Mapping[str, Any], words: Catalogue) -> tuple[str, ...]:
+    named = words["federation"]["attack"].get(attack["attack"], attack["attack"])
+    if attack["rate"] is None:
+        why = Note.read(attack["skipped_note"], attack["skipped"] or "")
         return named, words.say("red_team.skipped"), NOTHING, words.tell(why)
-    verdict = words.say("red_team.alarming" if found["alarming"] else "red_team.calm")
-    return named, words.percent(found["rate"]), words.percent(found["baseline"]), verdict
+    verdict = words.say("red_team.alarming" if attack["alarming"] else "red_team.calm")
+    return named, words.percent(attack["rate"]), words.percent(attack["baseline"]), verdict

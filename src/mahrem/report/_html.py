@@ -190,8 +190,8 @@ def _figures(report: Report, words: Catalogue) -> Iterator[tuple[str, str, str]]
 
 def _worst(report: Report) -> ReportFinding | None:
     """Give the attack that found most people by what is known of them."""
-    found = () if report.red_team is None else report.red_team.findings
-    rated = [one for one in found if one.attack == "linkage" and one.rate is not None]
+    findings = () if report.red_team is None else report.red_team.findings
+    rated = [one for one in findings if one.attack == "linkage" and one.rate is not None]
     return max(rated, key=lambda one: float(one.rate or 0.0), default=None)
 
 

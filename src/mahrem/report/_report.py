@@ -254,8 +254,8 @@ def verdict_of(*, holds: bool, doubts: Iterable[Note]) -> dict[str, Any]:
     """Give the verdict in its three states, and what stands beside it: as a report has both."""
     kept = list(doubts)
     state = "broken" if not holds else "holds-but" if kept else "holds"
-    told = [{**note.as_dict(), "text": str(note)} for note in kept]
-    return {"holds": holds, "verdict": state, "doubts": told}
+    texts = [{**note.as_dict(), "text": str(note)} for note in kept]
+    return {"holds": holds, "verdict": state, "doubts": texts}
 
 
 @cache

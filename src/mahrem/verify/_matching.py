@@ -59,15 +59,15 @@ class _Shown:
 
     def counts(self, enough: int) -> Sizes:
         """Add up, for classes that are not large enough by themselves, all they could be."""
-        found = np.asarray(self.sizes, np.int64).copy()
+        counts = np.asarray(self.sizes, np.int64).copy()
         packed = np.packbits(self.hidden, axis=0)
         _, which = np.unique(packed, axis=1, return_inverse=True)
         members = [np.flatnonzero(which.reshape(-1) == mask) for mask in range(int(which.max()) + 1)]
         for own in members:
-            asked = own[found[own] < enough]
+            asked = own[counts[own] < enough]
             if len(asked):
-                found[asked] = sum(self._matches(asked, others) for others in members)
-        return found
+                counts[asked] = sum(self._matches(asked, others) for others in members)
+        return counts
 
     def _matches(self, asked: Integers, others: Integers) -> Sizes:
         """Count the rows of other classes that agree wherever both show something; all hide alike."""

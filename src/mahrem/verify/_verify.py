@@ -134,26 +134,22 @@ def verify(
         - The verdict does not depend on the order of rows, on ``passes``, or on how the table was made.
         - Only rows that show nothing are ever left out of the classes, and they are counted.
     """
-    quasi, sensitive, promises = claims.quasi, claims.sensitive, claims.promises
-    by_person = [promise for promise in promises if promise.model.of_members]
-    tied = [promise for promise in promises if promise.model.name == _TRAJECTORIES]
-    if by_person and population is None:
-        raise InvalidParameter(f"population=None must be given to check {by_person[0].model.name}")
-    _refuse_untied(tied, claims.linked)
-    if passes and (subjects is not None or by_person or claims.linked):
+    quasi, sensitive = claims.quasi, claims.sensitive
+    kinds = _PromiseKinds.of(claims.promises)
+    if kinds.of_members and population is None:
+        raise InvalidParameter(f"population=None must be given to check {kinds.of_members[0].model.name}")
+    _refuse_untied(kinds.tied, claims.linked)
+    if passes and (subjects is not None or kinds.of_members or claims.linked):
         raise InvalidParameter(f"passes={passes} must be 0 to count people or to look at a population")
     names = list(dict.fromkeys([*quasi, *sensitive, *claims.linked]))
     person, meant, *codes = fresh_names(names, 2 + len(sensitive))
-    hidden = suppressed_rows(
-        quasi, list(sensitive), table.select(names).collect_schema(), meant=suppressed is not None
-    )
     asked = table.select(names)
+    hidden = suppressed_rows(quasi, list(sensitive), asked.collect_schema(), meant=suppressed is not None)
     if subjects is not None:
         asked = asked.with_columns(pl.Series(person, subjects))
     if suppressed is not None:
-        asked = asked.with_columns(
-            pl.lit(pl.Series(suppressed) if suppressed is not False else suppressed).alias(meant)
-        )
+        marks = pl.lit(suppressed if suppressed is False else pl.Series(suppressed))
+        asked = asked.with_columns(marks.alias(meant))
         hidden &= pl.col(meant)
     counted = asked.select(pl.len(), hidden.sum().alias("hidden"))
     rows, left_out = counted.collect(engine="streaming" if passes else "auto").row(0)
@@ -164,47 +160,79 @@ def verify(
         name: _code(shown, sensitive[name], code, claims.decimal, passes)
         for name, code in zip(sensitive, codes, strict=True)
     }
-
-    of_table = [promise for promise in promises if promise.model.of_table]
-    by_class = [promise for promise in promises if promise not in (*by_person, *tied, *of_table)]
-    by_link: list[_Tied] = []
-    present: list[Presence] = []  # one part: a population is not looked at in passes
-    sizes: list[Sizes] = []
-    persons: list[Sizes] = []
-    outcomes: list[list[Outcome]] = []
+    judged = _JudgedParts()
     for part in _parts(shown, quasi, coded, passes):
-        sizes.append(part.sizes)
         people, behind = _people(part, None if subjects is None else person)
-        persons.append(people)
-        outcomes.append(_judged(by_class, part, coded, people, behind))
-        if population is not None and by_person:
+        judged.sizes.append(part.sizes)
+        judged.people.append(people)
+        judged.outcomes.append(_judged(kinds.by_class, part, coded, people, behind))
+        if population is not None and kinds.of_members:
             from mahrem.verify._presence import presence
 
-            present.append(presence(part.rows, part.labels, part.sizes, population, claims, left_out))
-        by_link += [_tied(part, name, by_class if tied else (), coded, behind) for name in claims.linked]
+            judged.present.append(presence(part.rows, part.labels, part.sizes, population, claims, left_out))
+        linked = kinds.by_class if kinds.tied else ()
+        judged.tied.extend(_tied(part, name, linked, coded, behind) for name in claims.linked)
         del part, people  # before the next part is read, or two would be in memory
-    by_promise = zip(*outcomes, strict=True)
-    merged = [
-        _merge(promise, [*parts, *(link.outcomes[promise] for link in by_link if promise in link.outcomes)])
-        for promise, parts in zip(by_class, by_promise, strict=True)
-    ]
-    if by_person:
-        from mahrem.verify._presence import judge_presence
-
-        merged += [judge_presence(promise, found) for promise in by_person for found in present]
-    hardest = min(by_link, key=lambda link: link.fewest, default=None)
-    together = _sizes_alone(np.concatenate(persons))
-    merged += [judge(promise, together) for promise in of_table]
-    merged += [] if hardest is None else [judge(promise, _sizes_alone(hardest.people)) for promise in tied]
+    hardest = judged.hardest
     return Verdict(
         rows=rows,
         suppressed=left_out,
-        sizes=np.concatenate(sizes),
-        people=np.concatenate(persons),
-        outcomes=tuple(merged),
+        sizes=np.concatenate(judged.sizes),
+        people=np.concatenate(judged.people),
+        outcomes=tuple(judged.merged(kinds)),
         trajectories=None if hardest is None else hardest.people,
         joined=tuple(name for name, known in coded.items() if known.joined),
     )
+
+
+@dataclass(frozen=True)
+class _PromiseKinds:
+    """Promises by what they are judged on."""
+
+    by_class: Sequence[Promise]
+    of_members: Sequence[Promise]  # on a population
+    of_table: Sequence[Promise]  # on the sizes of all classes together
+    tied: Sequence[Promise]  # on all rows that a pseudonym ties together
+
+    @classmethod
+    def of(cls, promises: Sequence[Promise]) -> _PromiseKinds:
+        members = [promise for promise in promises if promise.model.of_members]
+        table = [promise for promise in promises if promise.model.of_table]
+        tied = [promise for promise in promises if promise.model.name == _TRAJECTORIES]
+        others = [promise for promise in promises if promise not in (*members, *table, *tied)]
+        return cls(others, members, table, tied)
+
+
+@dataclass(frozen=True)
+class _JudgedParts:
+    """What was found out part by part, and what it comes to."""
+
+    sizes: list[Sizes] = field(default_factory=list)
+    people: list[Sizes] = field(default_factory=list)
+    outcomes: list[list[Outcome]] = field(default_factory=list)
+    present: list[Presence] = field(default_factory=list)  # one: a population is not looked at in passes
+    tied: list[_Tied] = field(default_factory=list)
+
+    @property
+    def hardest(self) -> _Tied | None:
+        """The pseudonym whose rows the fewest people share."""
+        return min(self.tied, key=lambda link: link.fewest, default=None)
+
+    def merged(self, kinds: _PromiseKinds) -> Iterator[Outcome]:
+        """Judge every promise by all parts together."""
+        for promise, parts in zip(kinds.by_class, zip(*self.outcomes, strict=True), strict=True):
+            linked = [link.outcomes[promise] for link in self.tied if promise in link.outcomes]
+            yield _merge(promise, [*parts, *linked])
+        if kinds.of_members:
+            from mahrem.verify._presence import judge_presence
+
+            for promise in kinds.of_members:
+                yield from (judge_presence(promise, each) for each in self.present)
+        together = _sizes_alone(np.concatenate(self.people))
+        yield from (judge(promise, together) for promise in kinds.of_table)
+        if self.hardest is not None:
+            alone = _sizes_alone(self.hardest.people)
+            yield from (judge(promise, alone) for promise in kinds.tied)
 
 
 def _judged(

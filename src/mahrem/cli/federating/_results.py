@@ -40,18 +40,24 @@ def predict(
     from mahrem.table.writing import write_table
 
     reading = take_reading(settings)
-    found = predict_rows(model, source, reading=reading, **settings)
+    predictions = predict_rows(model, source, reading=reading, **settings)
     ending = output.suffix.removeprefix(".")
-    write_table(found.table, output, ending if ending in FORMATS else "csv")
-    said = {"rows": found.table.height, "counts": dict(found.counts), "accuracy": found.accuracy}
-    for finding in found.findings:
+    write_table(predictions.table, output, ending if ending in FORMATS else "csv")
+    summary = {
+        "rows": predictions.table.height,
+        "counts": dict(predictions.counts),
+        "accuracy": predictions.accuracy,
+    }
+    for finding in predictions.findings:
         typer.echo(f"mahrem: warning: {finding.describe()}", err=True)
     if json:
-        print_json({**said, "output": str(output), "findings": [each.code for each in found.findings]})
+        print_json(
+            {**summary, "output": str(output), "findings": [each.code for each in predictions.findings]}
+        )
     elif not quiet:
-        print_table(("class", "rows"), [(name, f"{many:,}") for name, many in found.counts.items()])
-        if found.accuracy is not None:
-            typer.echo(f"right about {found.accuracy:.4f} of the rows whose class is known")
+        print_table(("class", "rows"), [(name, f"{many:,}") for name, many in predictions.counts.items()])
+        if predictions.accuracy is not None:
+            typer.echo(f"right about {predictions.accuracy:.4f} of the rows whose class is known")
         typer.echo(f"written: {output}")
 
 
@@ -80,7 +86,7 @@ def report(
     """
     from mahrem.federated import report_run
 
-    found = report_run(
+    result = report_run(
         run,
         output=output,
         language=language,
@@ -89,6 +95,6 @@ def report(
         reading=take_reading(settings),
     )
     if json:
-        print_json(found.content)
+        print_json(result.content)
     elif not quiet:
-        typer.echo(f"report: {found.page}\nas JSON: {found.plain}")
+        typer.echo(f"report: {result.page}\nas JSON: {result.plain}")

@@ -48,14 +48,14 @@ def check(
 
     reading = take_reading(settings)
     own = ClientSettings(**take_settings(ClientSettings, settings, only=("despite",)))
-    found = check_client_table(file, source, own, reading=reading)
+    checked = check_client_table(file, source, own, reading=reading)
     if json:
-        print_json(found.as_dict())
+        print_json(checked.as_dict())
     elif not quiet:
         catalogue = load_catalogue(language)
         rows = [
-            (catalogue.tell(_weight(finding, found)), finding.code, catalogue.tell(finding.describe()))
-            for finding in found.findings
+            (catalogue.tell(_weight(finding, checked)), finding.code, catalogue.tell(finding.describe()))
+            for finding in checked.findings
         ]
         if rows:
             head = (
@@ -64,16 +64,16 @@ def check(
                 Note("federation.checked.found"),
             )
             print_table(tuple(map(catalogue.tell, head)), rows)
-        many = {"rows": found.rows, "dropped": found.dropped}
-        failed = Note("federation.checked.failed", {**many, "faults": len(found.faults)})
-        typer.echo(catalogue.tell(Note("federation.checked.passed", many) if found.passed else failed))
-    raise typer.Exit(0 if found.passed else 1)
+        many = {"rows": checked.rows, "dropped": checked.dropped}
+        failed = Note("federation.checked.failed", {**many, "faults": len(checked.faults)})
+        typer.echo(catalogue.tell(Note("federation.checked.passed", many) if checked.passed else failed))
+    raise typer.Exit(0 if checked.passed else 1)
 
 
-def _weight(finding: CheckFinding, found: TableCheck) -> Note:
+def _weight(finding: CheckFinding, checked: TableCheck) -> Note:
     if not finding.fault:
         return Note("federation.checked.note")
-    kept_out = finding in found.faults
+    kept_out = finding in checked.faults
     return Note("federation.checked.fault") if kept_out else Note("federation.checked.accepted")
 
 
@@ -86,30 +86,30 @@ def status(folder: DIR, language: LANGUAGE = "en", *, json: JSON = False) -> Non
     """
     from mahrem.federated import federation_status
 
-    found = federation_status(folder)
+    standing = federation_status(folder)
     if json:
-        print_json(found.as_dict())
+        print_json(standing.as_dict())
     else:
-        _print_status(found, load_catalogue(language))
-    raise typer.Exit(0 if found.reached and not found.missing else 1)
+        _print_status(standing, load_catalogue(language))
+    raise typer.Exit(0 if standing.reached and not standing.missing else 1)
 
 
-def _print_status(found: FederationStatus, catalogue: Catalogue) -> None:
-    server = {"server": found.server}
+def _print_status(standing: FederationStatus, catalogue: Catalogue) -> None:
+    server = {"server": standing.server}
     up, down = Note("federation.status.up", server), Note("federation.status.down", server)
-    typer.echo(catalogue.tell(up if found.reached else down))
+    typer.echo(catalogue.tell(up if standing.reached else down))
     head = (Note("federation.status.client"), Note("federation.status.state"), Note("federation.status.seen"))
     print_table(
         tuple(map(catalogue.tell, head)),
         [
             (member.name, catalogue.tell(_STATES[member.state]), catalogue.tell(_moment(member.seen)))
-            for member in found.members
+            for member in standing.members
         ],
     )
-    if found.missing and found.reached:
-        typer.echo(catalogue.tell(Note("federation.status.missing", {"names": ", ".join(found.missing)})))
-    if found.run is not None:
-        typer.echo(catalogue.tell(_run_line(found.run)))
+    if standing.missing and standing.reached:
+        typer.echo(catalogue.tell(Note("federation.status.missing", {"names": ", ".join(standing.missing)})))
+    if standing.run is not None:
+        typer.echo(catalogue.tell(_run_line(standing.run)))
 
 
 _STATES = {

@@ -56,8 +56,8 @@ def _clients(summary: Mapping[str, Any]) -> tuple[Note, Note]:
 
 
 def _rules(summary: Mapping[str, Any]) -> Figures:
-    found = {"rules": summary["rules"], "rows": summary["rows"]}
-    yield Note("federation.figure.rules"), Note("federation.figure.rules_value", found)
+    figures = {"rules": summary["rules"], "rows": summary["rows"]}
+    yield Note("federation.figure.rules"), Note("federation.figure.rules_value", figures)
     why = {"why": "; ".join(summary["why_not_exact"])}
     exact = _yes(true=True) if summary["exact"] else Note("federation.figure.no_because", why)
     yield Note("federation.figure.exact"), exact
@@ -108,8 +108,8 @@ def _shape(summary: Mapping[str, Any]) -> Figures:
     yield Note("federation.figure.parties"), f"{len(summary['clients'])}"
     if "aligned_rows" in summary:
         alone = ", ".join(f"{many:,}" for many in summary["ids_alone"].values())
-        found = {"rows": summary["aligned_rows"], "alone": alone}
-        yield Note("federation.figure.aligned"), Note("federation.figure.aligned_value", found)
+        figures = {"rows": summary["aligned_rows"], "alone": alone}
+        yield Note("federation.figure.aligned"), Note("federation.figure.aligned_value", figures)
     if "spread" in summary:
         yield Note("federation.figure.spread"), f"{summary['spread']:.2g}"
     if "central" in summary:

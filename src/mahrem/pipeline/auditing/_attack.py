@@ -218,14 +218,14 @@ def _own_roles(folder: Path, claims: OwnClaims) -> dict[str, object]:
         )
     named = ("quasi", "sensitive", "k", "l", "l_kind", "c", "decimal", "subject", "shift_days")
     roles = {key: own[key] for key in named if key in own}
-    told = read_policy(folder / "policy.toml")
+    settings = read_policy(folder / "policy.toml")
     roles |= {
-        key: told[key] for key in ("missing", "null") if key in told
+        key: settings[key] for key in ("missing", "null") if key in settings
     }  # who shows nothing is not looked for
     for key in (*COARSENING, "kind"):  # an attacker makes the values of the original as coarse
         # Beyond a top or a bottom nobody is told apart, whatever the role.
         kept = key in {"top", "bottom"}
-        named = told.get(key, {}).items()
+        named = settings.get(key, {}).items()
         roles[key] = {name: said for name, said in named if kept or name not in own["quasi"]}
     if not roles["sensitive"]:
         return {key: value for key, value in roles.items() if key not in {"l", "l_kind", "c"}}

@@ -92,14 +92,23 @@ def audit(
         InvalidInput: If the table shows no row at all.
     """
     began = time.perf_counter()
-    step = progress or in_silence
     asked = _asked(source, policy, settings, public_key)
-    given, policy = asked.table, asked.policy
+    _refuse_unfit(asked)
+    check.between(0, 1, threshold=threshold)
+    if asked.policy.engine == "spark" or is_spark_frame(asked.table):
+        report = _on_spark(asked, threshold, progress)
+    else:
+        report = _on_one_machine(source, asked, threshold, progress or in_silence)
+    return Audit(report={**report, "seconds": round(time.perf_counter() - began, 3)})
+
+
+def _refuse_unfit(asked: _Asked) -> None:
+    """Refuse what an audit cannot answer, before anything is read."""
+    policy = asked.policy
     if not policy.quasi:
-        if isinstance(given, str | os.PathLike) and policy.engine != "spark":
-            open_source(
-                given, reading_of(policy)
-            )  # a mistyped name is the likelier mistake: it is said first
+        if isinstance(asked.table, str | os.PathLike) and policy.engine != "spark":
+            # A mistyped name is the likelier mistake: it is said first.
+            open_source(asked.table, reading_of(policy))
         raise InvalidParameter(
             f"quasi=() names no column; say which columns others may know: {spelled('quasi', ['a', 'b'])}"
         )
@@ -110,14 +119,15 @@ def audit(
         quasi=policy.quasi,
         sensitive=tuple(policy.sensitive),
     )
-    check.between(0, 1, threshold=threshold)
     if policy.population is not None and policy.fraction is not None:
         raise InvalidParameter("population and fraction: give at most one of them")
-    if policy.engine == "spark" or is_spark_frame(given):
-        report = _on_spark(asked, threshold, progress)
-        return Audit(report={**report, "seconds": round(time.perf_counter() - began, 3)})
-    opened = open_source(given, reading_of(policy) if asked.claims is None else reading_of_release(policy))
-    policy = decided(policy, opened)
+
+
+def _on_one_machine(source: object, asked: _Asked, threshold: float, step: Progress) -> dict[str, object]:
+    opened = open_source(
+        asked.table, (reading_of if asked.claims is None else reading_of_release)(asked.policy)
+    )
+    policy = decided(asked.policy, opened)
     quasi = list(policy.quasi)
     check.columns_exist([*quasi, *policy.sensitive, *policy.hierarchy], opened.columns)
     step(Note("stage.verifying"))
@@ -161,8 +171,7 @@ def audit(
         report |= warnings_of([*verdict.notes, Note("warning.published")])
     if asked.signature is not None:
         report["signature"] = asked.signature
-    report["seconds"] = round(time.perf_counter() - began, 3)
-    return Audit(report=report)
+    return report
 
 
 def _on_spark(asked: _Asked, threshold: float, progress: Progress | None) -> dict[str, object]:

@@ -53,8 +53,8 @@ class Comparison:
 
     def best(self, k: int) -> str | None:
         """Name the method with the least loss at one k, over seeds and strategies; None without rows."""
-        found = [row for row in self.rows if row["k"] == k and row["gcp"] is not None and row["holds"]]
-        return min(found, key=lambda row: (row["gcp"], row["seconds"]))["method"] if found else None
+        candidates = [row for row in self.rows if row["k"] == k and row["gcp"] is not None and row["holds"]]
+        return min(candidates, key=lambda row: (row["gcp"], row["seconds"]))["method"] if candidates else None
 
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into JSON."""

@@ -161,16 +161,16 @@ class Explorer:
         people = None if policy.subject is None else frame[policy.subject]
         floor, known = floor_of(policy), [name for name in policy.quasi if name in frame.columns]
         every = _alone(frame, known, people)
-        found: dict[str, dict[str, object]] = {}
+        figures: dict[str, dict[str, object]] = {}
         for name in (*known, *(name for name in others if name in frame.columns and name not in known)):
             beside = [one for one in known if one != name]
             with_it = every if name in known else _alone(frame, [*known, name], people)
             without = _alone(frame, beside, people)
-            found[name] = {
+            figures[name] = {
                 "alone": _share(_alone(frame, [name], people), frame.height, floor),
                 "adds": _share(max(with_it - without, 0), frame.height, floor),
             }
-        return found
+        return figures
 
     def _policy(self, settings: Mapping[str, object]) -> Policy:
         policy = policy_from(None, {**self._reading, **settings})

@@ -199,8 +199,8 @@ def _spelled(table: TableSketch, spelling: Spelling | None) -> TableSketch:
 def _facts(name: str, column: ColumnSketch, contents: Contents, policy: Policy) -> ColumnFacts:
     kind = policy.kind.get(name) or infer_kind(column.values.alias(name), decimal=policy.decimal)
     share = column.rarely_shared(2)
-    found = contents.of(name)
-    role, reason = _suggest(name, kind, found, column.present, column.distinct, share)
+    findings = contents.of(name)
+    role, reason = _suggest(name, kind, findings, column.present, column.distinct, share)
     if any(people.column == name for people in contents.several_rows):
         role, reason = Role.IDENTIFIER, Note("reason.people")
     elif role is Role.INSENSITIVE and is_rarely_shared(column, policy.k or _SUGGESTED_K):
@@ -214,7 +214,7 @@ def _facts(name: str, column: ColumnSketch, contents: Contents, policy: Policy) 
         unique_share=round(share, 4),
         suggested_role=role,
         reason=reason,
-        contents=found,
+        contents=findings,
         estimated=not column.complete,
     )
 
@@ -245,7 +245,7 @@ def _safe(
     """Take roles back that a release would be stopped for: first to what others may know, then out."""
     known = list(facts)
     for role in (Role.QUASI, Role.IDENTIFIER):
-        said: dict[str, Any] = {
+        roles: dict[str, Any] = {
             "quasi": [one.name for one in known if one.suggested_role is Role.QUASI],
             "sensitive": [one.name for one in known if one.suggested_role is Role.SENSITIVE],
             "kind": dict(policy.kind),
@@ -253,8 +253,8 @@ def _safe(
         }
         shown = table.only([one.name for one in known if one.suggested_role is not Role.IDENTIFIER])
         wide = len(table.columns) > _WIDE  # there only some pairs of columns were compared
-        told = None if wide else relate_to(shown, contents, said["quasi"])
-        doubts = find_doubts(shown, Policy.of(said), contents=told)
+        relations = None if wide else relate_to(shown, contents, roles["quasi"])
+        doubts = find_doubts(shown, Policy.of(roles), contents=relations)
         stopped = {doubt.column: doubt for doubt in doubts}
         known = [_taken_back(one, stopped.get(one.name), role) for one in known]
     return known
@@ -265,8 +265,8 @@ def _taken_back(facts: ColumnFacts, doubt: Doubt | None, role: Role) -> ColumnFa
 
 
 def _sentence(doubt: Doubt) -> Note:
-    told = doubt.why.code.startswith("content.relation")  # a sentence by itself
-    return doubt.why if told else Note("reason.doubt", {"why": doubt.why})
+    whole = doubt.why.code.startswith("content.relation")  # a sentence by itself
+    return doubt.why if whole else Note("reason.doubt", {"why": doubt.why})
 
 
 def _is_total(frame: pl.DataFrame) -> bool:
@@ -297,13 +297,13 @@ def _plain(name: str) -> str:
 
 
 def _suggest(
-    name: str, kind: Kind, found: Sequence[ContentFinding], present: int, distinct: int, unique: float
+    name: str, kind: Kind, findings: Sequence[ContentFinding], present: int, distinct: int, unique: float
 ) -> tuple[Role, Note]:
     """Decide by what cells hold, then by what a column is called, then by how often values come."""
-    if found:
-        held = CONTENTS[found[0].kind]
+    if findings:
+        held = CONTENTS[findings[0].kind]
         return Role(held.role), Note(
-            "reason.content", {"kind": Note(held.words_code), "share": round(found[0].share, 2)}
+            "reason.content", {"kind": Note(held.words_code), "share": round(findings[0].share, 2)}
         )
     words = set(re.findall(r"[a-z]+", _plain(re.sub(r"([a-z])([A-Z])", r"\1 \2", name))))
     measured = kind in {Kind.NUMERIC, Kind.DATE}
@@ -349,8 +349,8 @@ def _becomes(policy: Policy, name: str) -> Note:
         return Note("decision.pseudonym")
     if name in policy.quasi:
         known = (*COARSENING, *BOUNDING)
-        said = [f"{key} {getattr(policy, key)[name]}" for key in known if name in getattr(policy, key)]
-        return Note("decision.limited", {"how": ", ".join(said)}) if said else Note("decision.quasi")
+        settings = [f"{key} {getattr(policy, key)[name]}" for key in known if name in getattr(policy, key)]
+        return Note("decision.limited", {"how": ", ".join(settings)}) if settings else Note("decision.quasi")
     if name in policy.sensitive:
         return Note("decision.sensitive")
     stays = name in policy.insensitive or (name not in policy.identifier and policy.rest == "insensitive")
@@ -361,8 +361,8 @@ def _because(policy: Policy, name: str, contents: Contents) -> str:
     named = {*policy.quasi, *policy.sensitive, *policy.identifier, *policy.insensitive, *policy.pseudonym}
     if name in named:
         return Note("decision.declared")
-    found = contents.of(name)
-    if found:
-        held = Note(CONTENTS[found[0].kind].words_code)
-        return Note("reason.content", {"kind": held, "share": round(found[0].share, 2)})
+    findings = contents.of(name)
+    if findings:
+        held = Note(CONTENTS[findings[0].kind].words_code)
+        return Note("reason.content", {"kind": held, "share": round(findings[0].share, 2)})
     return Note("decision.called" if is_called_so(policy, name) else "decision.unknown")

@@ -130,8 +130,8 @@ class GeneralisationLattice:
 
     def holding(self) -> list[NodeVerdict]:
         """Give all nodes that hold, the least loss first."""
-        found = [verdict for verdict in self if verdict.holds]
-        return sorted(found, key=lambda verdict: (verdict.loss, verdict.height, *verdict.levels.values()))
+        verdicts = [verdict for verdict in self if verdict.holds]
+        return sorted(verdicts, key=lambda verdict: (verdict.loss, verdict.height, *verdict.levels.values()))
 
     def best(self) -> NodeVerdict:
         """Give the node that holds with the least loss.
@@ -163,11 +163,11 @@ class GeneralisationLattice:
         """
         grouped = self._search.lattice.classes(self._place(levels))
         labels = self._search.lattice.labels(grouped)
-        found = []
+        reasons = []
         for promise in self._prepared.promises:
             broken = self._broken(promise, labels, grouped.sizes) & (grouped.sizes > 0)
             if broken.any():
-                found.append(
+                reasons.append(
                     NodeReason(
                         model=promise.model.name,
                         column=promise.column,
@@ -176,7 +176,7 @@ class GeneralisationLattice:
                         rows=self._rounded(int(grouped.sizes[broken].sum())),
                     )
                 )
-        return tuple(found)
+        return tuple(reasons)
 
     def as_dict(self) -> dict[str, object]:
         """Judge all nodes and give what goes into JSON."""
@@ -203,8 +203,8 @@ class GeneralisationLattice:
         lines.writerow([*self.columns, "height", "holds", "loss", "suppressed", "classes", "smallest"])
         for each in self:
             figures = (each.loss, each.suppressed, each.classes, each.smallest)
-            told = ("" if figure is None else figure for figure in figures)
-            lines.writerow([*each.levels.values(), each.height, str(each.holds).lower(), *told])
+            cells = ("" if figure is None else figure for figure in figures)
+            lines.writerow([*each.levels.values(), each.height, str(each.holds).lower(), *cells])
         return out.getvalue()
 
     def _nodes(self) -> Iterator[Node]:
@@ -218,15 +218,15 @@ class GeneralisationLattice:
         return self._search.best is not None
 
     def _verdict(self, node: Node) -> NodeVerdict:
-        found = self._search.check(node)
+        checked = self._search.check(node)
         return NodeVerdict(
             levels=dict(zip(self.columns, node, strict=True)),
-            holds=found.holds,
+            holds=checked.holds,
             # the last digits of a sum tell in which order it was added up
-            loss=float(f"{found.loss:.12g}") if found.holds and found.loss is not None else None,
-            suppressed=found.refused if found.holds else self._rounded(found.refused),
-            classes=found.classes if found.holds else None,
-            smallest=found.smallest if found.holds else None,
+            loss=float(f"{checked.loss:.12g}") if checked.holds and checked.loss is not None else None,
+            suppressed=checked.refused if checked.holds else self._rounded(checked.refused),
+            classes=checked.classes if checked.holds else None,
+            smallest=checked.smallest if checked.holds else None,
         )
 
     def _place(self, levels: Mapping[str, int] | Sequence[int]) -> Node:

@@ -233,8 +233,8 @@ class _Run:
 
 def _leaves(table: pl.DataFrame, trees: Mapping[str, Hierarchy]) -> Integers:
     """Find the leaf of every cell by itself; rows with a cell that has none are left out."""
-    found = [_places(table, name, tree) for name, tree in trees.items()]
-    leaves = np.column_stack(found).astype(np.int64)
+    places = [_places(table, name, tree) for name, tree in trees.items()]
+    leaves = np.column_stack(places).astype(np.int64)
     return leaves[(leaves >= 0).all(axis=1)]
 
 

@@ -95,12 +95,12 @@ def publish_made(
 ) -> MaskedRelease:
     """Publish as :func:`publish_masked` a table that is only made once its folder is known to be free."""
     if output is None:
-        table, told = _told(*make(), policy)
+        table, notes = _told(*make(), policy)
         verified(table)
-        return MaskedRelease(table=table, report=told)
+        return MaskedRelease(table=table, report=notes)
     folder, kind = Path(output), policy.format
     with staged_release(folder, force=force) as stage:
-        table, told = _told(*make(), policy)
+        table, notes = _told(*make(), policy)
         path = stage / f"data.{kind}"
         ordered = table[table.hash_rows(seed=0).arg_sort()]  # the order of rows tells what the rows do not
         spreadsheets = FORMATS[kind].spreadsheets
@@ -110,9 +110,9 @@ def publish_made(
         if policy.k is not None:
             about = {"mahrem": {"version": version("mahrem")}, **policy.public()}
             (stage / "policy.toml").write_text(tomli_w.dumps(about), encoding="utf-8")
-        (stage / "report.json").write_text(to_json(told), encoding="utf-8")
-    record_run(folder, None, {"method": told["method"], "rows": table.height})
-    return MaskedRelease(table=table, report=told, folder=folder)
+        (stage / "report.json").write_text(to_json(notes), encoding="utf-8")
+    record_run(folder, None, {"method": notes["method"], "rows": table.height})
+    return MaskedRelease(table=table, report=notes, folder=folder)
 
 
 def _told(

@@ -70,17 +70,17 @@ def perturb(
         False
     """
     asked, rest = split_settings(PerturbationSettings, settings)
-    made, seed = _steps(asked), asked.seed
+    steps, seed = _steps(asked), asked.seed
     opened = open_masked(source, rest, to_publish=False)
-    named = [name for step in made for name in step.columns]
+    named = [name for step in steps for name in step.columns]
     check.columns_exist(named, opened.table.columns)
     if opened.policy.weights:
         raise InvalidParameter("weights say what hidden cells cost; here they would do nothing")
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
-    table, told = opened.table, []
-    for step in made:
+    table, notes = opened.table, []
+    for step in steps:
         table, more = step(table, rng)
-        told.append(
+        notes.append(
             {
                 "columns": list(step.columns),
                 "method": step.method,
@@ -100,8 +100,8 @@ def perturb(
         "promises_k": False,
         "promises": [],
         "method": "perturbation",
-        "steps": told,
-        "measures": _measures(opened, table, made),
+        "steps": notes,
+        "measures": _measures(opened, table, steps),
         "warnings": [str(Note("warning.perturbed"))],
         "rows": published(table.height),
         "settings": published(policy.public()),
@@ -112,32 +112,32 @@ def perturb(
 def _steps(settings: PerturbationSettings) -> list[PerturbationStep]:
     if not settings.steps:
         raise InvalidParameter("steps=() must say what to change, such as {'income': 'noise'}")
-    return [PerturbationStep.of(columns, said) for columns, said in settings.steps]
+    return [PerturbationStep.of(columns, step) for columns, step in settings.steps]
 
 
 def _measures(
-    opened: MaskedSource, table: pl.DataFrame, made: Sequence[PerturbationStep]
+    opened: MaskedSource, table: pl.DataFrame, steps: Sequence[PerturbationStep]
 ) -> dict[str, object]:
     """Measure what moved, over all rows and to two digits; of few rows nothing is said."""
     if table.height < CROWD:
         return {"too_few_rows": True}
     numeric = [
-        name for step in made if PERTURBATIONS[step.method].takes == "numbers" for name in step.columns
+        name for step in steps if PERTURBATIONS[step.method].takes == "numbers" for name in step.columns
     ]
-    found: dict[str, object] = {}
+    measures: dict[str, object] = {}
     if numeric:
         names = list(dict.fromkeys(numeric))
         old, new = numbers_of(opened.table, names), numbers_of(table, names)
         whole = ~(np.isnan(old) | np.isnan(new)).any(axis=1)
         if int(whole.sum()) >= CROWD:
-            found |= _of_numbers(old[whole], new[whole])
-    others = [name for step in made for name in step.columns if name not in numeric]
+            measures |= _of_numbers(old[whole], new[whole])
+    others = [name for step in steps for name in step.columns if name not in numeric]
     changed = {
         name: int((as_text(opened.table[name]) != as_text(table[name])).sum()) / table.height
         for name in others
     }
-    found |= {"changed_share": changed} if changed else {}
-    return dict(of_crowd(_rounded(found)))
+    measures |= {"changed_share": changed} if changed else {}
+    return dict(of_crowd(_rounded(measures)))
 
 
 def _of_numbers(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> dict[str, float]:

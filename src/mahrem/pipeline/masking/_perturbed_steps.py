@@ -127,14 +127,14 @@ def _value(text: str) -> object:
 
 def numbers_of(table: pl.DataFrame, names: Sequence[str]) -> Floats:
     """Give columns as numbers, NaN where there is none."""
-    found = []
+    numbers = []
     for name in names:
         series = table[name]
         read = numbers_of_text(series) if series.dtype == pl.String else series
         if not read.dtype.is_numeric() or read.null_count() != series.null_count():
             raise InvalidParameter(f"column={name!r} must hold numbers for this; words are changed by 'pram'")
-        found.append(read.cast(pl.Float64).fill_null(np.nan).to_numpy())
-    return np.column_stack(found)
+        numbers.append(read.cast(pl.Float64).fill_null(np.nan).to_numpy())
+    return np.column_stack(numbers)
 
 
 def _filled(values: Floats) -> Floats:

@@ -137,13 +137,13 @@ def level_scores(
         for place, tree in enumerate(trees)
     )
     lattice = lattice_of_trees(grown, len(leaves))
-    told = [_told(tree) for tree in trees]
+    notes = [_told(tree) for tree in trees]
     whole = math.fsum(weights)
     scores = []
     for node in nodes:
         sizes = lattice.classes(node).sizes
         beyond = int(np.maximum(sizes - margin, 0).sum())
-        worth = math.fsum(w * one[level] for w, one, level in zip(weights, told, node, strict=True))
+        worth = math.fsum(w * one[level] for w, one, level in zip(weights, notes, node, strict=True))
         scores.append(math.floor(min(1.0, worth / whole) * UNIT) * beyond)
     return scores
 

@@ -68,7 +68,7 @@ class SurveyRisk:
     def as_dict(self) -> dict[str, Any]:
         """Give the figures of the whole table."""
         own = self.individual
-        told: dict[str, object] = {
+        figures: dict[str, object] = {
             "columns": list(self.columns),
             "records": len(own.risk),
             "violates": {f"{k}-anonymity": own.below(k) for k in (2, 3, 5)},
@@ -78,24 +78,24 @@ class SurveyRisk:
             f"records_above_{_THRESHOLD:g}": int((own.risk > _THRESHOLD).sum()),
         }
         if self.household is not None:
-            told["household_risk"] = {
+            figures["household_risk"] = {
                 "expected": float(self.household.sum()),
                 "mean": float(self.household.mean()) if len(self.household) else 0.0,
             }
         if self.model is not None:
-            told["model"] = {
+            figures["model"] = {
                 "uniques": self.model.uniques,
                 "population_uniques": self.model.population_uniques,
                 "matches": self.model.matches,
                 "pairs": self.model.pairs,
             }
-        told["suda"] = {
+        figures["suda"] = {
             "records_with_a_score": int((self.suda > 0).sum()),
             "highest_dis": float(self.dis.max(initial=0.0)),
             "contributions": dict(self.contributions),
             "complete": self.complete,
         }
-        return told
+        return figures
 
 
 @in_our_words

@@ -53,14 +53,14 @@ def _split(typed: str) -> tuple[str, int]:
 def _steps(name: str, value: object) -> tuple[tuple[str, str | Mapping[str, object]], ...]:
     """Read columns and what is done to them, in their order."""
     if isinstance(value, Mapping):
-        pairs = tuple((str(columns), said) for columns, said in value.items())
+        pairs = tuple((str(columns), step) for columns, step in value.items())
     elif isinstance(value, str) or not isinstance(value, Sequence):
         raise InvalidParameter(f"{name} must say what to change, such as {{'income': 'noise'}}")
     else:
         parts = [str(each).partition("=") for each in value]
         if any(not sign for _, sign, _ in parts):
             raise InvalidParameter("steps are COLUMNS=METHOD, such as 'income=noise:share=0.2'")
-        pairs = tuple((columns, said) for columns, _, said in parts)
+        pairs = tuple((columns, step) for columns, _, step in parts)
     return pairs
 
 

@@ -117,13 +117,13 @@ def _hidden(opened: MaskedSource, hidden: Mask) -> pl.DataFrame:
 
 def _least(shown: pl.DataFrame, asked: Sequence[KeySet], quasi: Sequence[str]) -> list[dict[str, int]]:
     """Count the fewest rows that are alike in each set, read either way."""
-    found = []
+    sizes = []
     for each in asked:
         names = [quasi[place] for place in each.columns]
         exact = int(published_classes(shown, names)[1].min())
         match = int(matching_rows(shown, names, enough=each.k).min())
-        found.append({"exact": exact, "match": match})
-    return found
+        sizes.append({"exact": exact, "match": match})
+    return sizes
 
 
 def _report(

@@ -154,8 +154,8 @@ class TrainedModel:
         model: Any = self.estimator
         if not isinstance(model, PrivateNetwork | BoostedTrees | PrivateSearch):
             return None
-        found: Any = model  # what is fitted is never a search
-        return found.plan_ if self.fitted else found.plan(self.ledger)
+        estimator: Any = model  # what is fitted is never a search
+        return estimator.plan_ if self.fitted else estimator.plan(self.ledger)
 
     def _numbers(self, table: object, reading: Reading | None) -> Any:
         if not self.fitted:

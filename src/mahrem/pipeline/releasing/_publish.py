@@ -151,9 +151,9 @@ def _check_rewritten(draft: Draft, table: pl.LazyFrame, hidden: Mask, order: Row
 
     before = compared_with(prepared.source, list(claims)).filter(pl.Series(prepared.keep))
     published = table.select(list(claims)).collect()
-    for name, said in claims.items():
+    for name, claim in claims.items():
         own = before[name] if order is None else before[name].gather(order)
-        wrong = rows_too_fine(own, published[name], said, hidden=hidden, decimal=draft.policy.decimal)
+        wrong = rows_too_fine(own, published[name], claim, hidden=hidden, decimal=draft.policy.decimal)
         if wrong:
             raise GuaranteeBroken(
                 f"column={name!r} was not published as coarsely as it should be; please report this"
@@ -205,10 +205,10 @@ def _check_bounds(draft: Draft, table: pl.LazyFrame, hidden: Mask) -> None:
 
     published = table.select([shown for name in bounds for shown in draft.shown_as(name)]).collect()
     rows = published.filter(pl.Series(~hidden))
-    for name, said in bounds.items():
+    for name, bound in bounds.items():
         shown = [rows[part] for part in draft.shown_as(name)]
         cells = as_text(shown[0]) if len(shown) == 1 else write_ranges(*shown)
-        if cells_out_of_bounds(cells, said):
+        if cells_out_of_bounds(cells, bound):
             raise GuaranteeBroken(
                 f"column={name!r} has a cell that is finer or coarser than it should be; please report this"
             )

@@ -8,12 +8,6 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.release.decisions._cell_pricing import CellPricing, cell_costs, pricing_of
-    from mahrem.release.decisions._column_settings import (
-        BOUNDING,
-        COARSENING,
-        coarsened_by_row,
-        without_columns,
-    )
     from mahrem.release.decisions._columns import (
         ReadingSettings,
         column_of,
@@ -42,6 +36,12 @@ if TYPE_CHECKING:
     )
     from mahrem.release.decisions._population import members_in, others_of, population_of
     from mahrem.release.decisions._ready import READY_POLICIES, about_policy, is_called_so, policy_text
+    from mahrem.release.decisions._refusals import (
+        BOUNDING,
+        COARSENING,
+        coarsened_by_row,
+        without_columns,
+    )
     from mahrem.release.decisions._template import policy_template, written_policy
 else:
     __getattr__, __dir__ = offered(__name__)

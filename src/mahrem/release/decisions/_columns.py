@@ -14,8 +14,8 @@ from mahrem import check
 from mahrem.errors import Infeasible, InvalidParameter, spelled
 from mahrem.partition import Partitioner, build_method
 from mahrem.recode import Recoding, default_recoding, heaped
-from mahrem.release.decisions._column_settings import refuse_unheard
 from mahrem.release.decisions._policy import Policy
+from mahrem.release.decisions._refusals import refuse_unheard
 from mahrem.table import EVERY, Axis, Column, Domain, Kind, Leaves, Numbers, Reading, Role, Words, read_kind
 from mahrem.table.columns import assign_roles, refuse_lookalikes, refuse_mixed_zones
 from mahrem.table.reading import Spelling

@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from mahrem import check, typed
+from mahrem import typed
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.models import MODELS, TABLE_SETTINGS, model_settings, models_from_settings, models_of_risk
 from mahrem.partition import METHODS
 from mahrem.readers import by_column, column, columns, number, switch, text, texts, whole
 from mahrem.release.decisions import _readers as readers
-from mahrem.release.decisions._column_settings import check_coarseness
+from mahrem.release.decisions._refusals import refuse_contradicting
 from mahrem.settings import Setting, check_settings, read_settings, same_setting, setting, settings_of
 from mahrem.table import Kind, Missing, written_formats
 from mahrem.table.columns import is_role_word, role_from_word
@@ -33,7 +33,7 @@ HALF_A_YEAR = 182  # days
 AUTOMATIC = "auto"  # a method is chosen by evidence
 
 # Private files a release was made with; its policy names their columns only.
-_SAID_AGAIN = ("hierarchy", "pseudonym")
+_GIVEN_AGAIN = ("hierarchy", "pseudonym")
 
 _role = partial(setting, group="roles", on_spark=True)
 _promise = partial(setting, group="promises")
@@ -45,7 +45,7 @@ _coarser = partial(_cells, dict, read=readers.grid_steps, metavar="COL=STEP", on
 _output = partial(setting, group="output", on_spark=True)
 # A file or a table that stays with whoever decides: never shown, never asked for on the page.
 _secret = partial(setting, private=True, secret=True, on_page=False)
-_said = partial(_output, read=text, metavar="TEXT")  # the report says it as it was said
+_statement = partial(_output, read=text, metavar="TEXT")  # the report says it as it was said
 _names = partial(_role, (), read=columns, metavar="A,B")
 _numbers_by_column = by_column(number, types=typed.numbers)
 _counts_by_column = by_column(whole, types=typed.values)
@@ -227,10 +227,12 @@ class Policy:
     language: str = _output(
         "en", read=text, choices=lambda: tuple(LANGUAGES), listed="LanguageName", metavar="NAME"
     )
-    recipient: str | None = _said(example="the research department")  # who is to have it
-    purpose: str | None = _said(example="planning of wards")  # what for
-    rationale: str | None = _said(example="k = 10: our board asks for it")  # why these promises are enough
-    reviewer: str | None = _said(example="the data protection officer")  # who looked at it
+    recipient: str | None = _statement(example="the research department")  # who is to have it
+    purpose: str | None = _statement(example="planning of wards")  # what for
+    rationale: str | None = _statement(
+        example="k = 10: our board asks for it"
+    )  # why these promises are enough
+    reviewer: str | None = _statement(example="the data protection officer")  # who looked at it
     look_for: tuple[Mapping[str, Any], ...] = _role(
         (), read=readers.descriptions, hidden=True, example=[{"names": ["age"], "role": "quasi"}]
     )  # what columns with such names are, where there are any
@@ -252,117 +254,13 @@ class Policy:
         check_settings(self, but="method")  # a recipe is applied under a name of its own
         if self.shift_dates is not None and self.shift_days is None:
             object.__setattr__(self, "shift_days", HALF_A_YEAR)  # public: a release says how far dates moved
-        if self.fraction == 0:
-            raise InvalidParameter("fraction=0 must be above 0: somebody is in the table")
-        self._check_defences()
-        for name, weight in self.weights.items():
-            check.at_least(0, **{f"weights.{name}": weight})
-        if self.models and not self.sensitive and not self.look_for:  # else a table decides
-            figure = next(iter(self.models))
-            raise InvalidParameter(
-                f"{figure}={self.models[figure]!r} speaks of a sensitive column; "
-                f"name one with {spelled('sensitive')}"
-            )
-        if self.delta_presence is not None:
-            self._check_presence()
-        elif self.known_absence is not None:
-            raise InvalidParameter(
-                f"known_absence={self.known_absence!r} is about delta_presence; say delta_presence too"
-            )
-        if self.k_map is not None and self.population is not None:
-            self._check_k_map()
-        if self.suppressed != "hidden":
-            self._check_suppressed()
-        self._check_automatic()
-        if self.subject is not None and self.subject in self.pseudonym and self.trajectory_k is None:
-            raise InvalidParameter(
-                f"subject={self.subject!r} as a pseudonym would tie a person's rows together, and k would "
-                f"not hold for people; leave the pseudonym or the subject out, or promise that so many "
-                f"people share all that a person's rows show: {spelled('trajectory_k', 5)}"
-            )
+        refuse_contradicting(self)
         self.promises()
-
-    def _check_defences(self) -> None:
-        for name, bottom in self.bottom.items():
-            check.finite(**{f"bottom.{name}": bottom})
-        for name, top in self.top.items():
-            check.finite(**{f"top.{name}": top})
-            if name in self.bottom and self.bottom[name] >= top:
-                raise InvalidParameter(f"top.{name}={top:g} must lie above bottom.{name}")
-        check_coarseness(self)
-
-    def _check_automatic(self) -> None:
-        if self.automatic is None:
-            for name in ("rho", "smoothing", "minimum_count", "learn_from"):
-                value = getattr(self, name)
-                if value is not None and not (isinstance(value, tuple) and not value):
-                    raise InvalidParameter(
-                        f"{name} is about learnt groups; name their target: {spelled('automatic', 'COLUMN')}"
-                    )
-        else:  # groups have neither ends nor a middle
-            check.one_of(("text",), **{"cells (with automatic)": self.cells})
 
     def __str__(self) -> str:
         """Say what was decided; of a population and of keys only that there are some."""
         hidden = [name for name in ("population", "shift_dates") if getattr(self, name) is not None]
         return f"{self!r} with {', '.join(hidden)}" if hidden else repr(self)
-
-    def _check_presence(self) -> None:
-        if self.population is None:
-            raise InvalidParameter(
-                f"delta_presence needs the public table it speaks of: {spelled('population', 'FILE')}"
-            )
-        # Cells of different classes must not overlap, or a person may be in either and presence adds up.
-        for name, wanted in (("strategy", "strict"), ("bounds", "exact"), ("cells", "text")):
-            check.one_of((wanted,), **{f"{name} (with delta_presence)": getattr(self, name)})
-
-        if self.local:
-            raise InvalidParameter(
-                "local makes cells that overlap, and delta_presence needs cells that do not; leave one out"
-            )
-        if self.repair:
-            raise InvalidParameter(
-                "repair makes cells that overlap, and delta_presence needs cells that do not; leave one out"
-            )
-        self._refuse_hidden_anywhere("delta_presence")
-
-    def _check_k_map(self) -> None:
-        """Refuse what would keep people of the population from being counted."""
-        if self.fraction is not None:
-            raise InvalidParameter(
-                "k_map is counted in population or estimated from fraction; give one of the two"
-            )
-        if self.subject is not None:
-            raise InvalidParameter(
-                "subject: people of several rows would count several times in population, and k_map would "
-                "not hold; publish one row for each person"
-            )
-        check.one_of(("text",), **{"cells (with k_map and population)": self.cells})
-        self._refuse_hidden_anywhere("k_map")
-
-    def _refuse_hidden_anywhere(self, promise: str) -> None:
-        if self.missing is Missing.SUPPRESS:
-            raise InvalidParameter(
-                "missing='suppress' hides rows whose people could be anywhere in the population, and "
-                f"{promise} could not be judged; drop them, or let a missing value be a category"
-            )
-
-    def _check_suppressed(self) -> None:
-        if not self.sensitive:
-            raise InvalidParameter(
-                f"suppressed={self.suppressed!r} is about sensitive columns; "
-                f"name one with {spelled('sensitive')}"
-            )
-        if not self.suppression_limit:
-            raise InvalidParameter(
-                f"suppressed={self.suppressed!r} is about rows that a method suppresses; "
-                f"allow some with {spelled('suppression_limit', 0.05)}"
-            )
-        if self.minimality_safe:
-            raise InvalidParameter(
-                f"suppressed={self.suppressed!r} shows sensitive values that decide who is suppressed; "
-                f"it does not go with {spelled('minimality_safe', True)}"
-            )
 
     def for_columns(self, columns: Sequence[str], look: Callable[[], tuple[TableSketch, Contents]]) -> Policy:
         """Decide about columns that were only described; what was said by name wins.
@@ -386,7 +284,7 @@ class Policy:
         for name in columns:
             bare.setdefault(name.strip(), []).append(name)
 
-        def found(name: str) -> str:
+        def rename(name: str) -> str:
             alike = bare.get(name.strip(), [])
             return alike[0] if len(alike) == 1 and name not in columns else name
 
@@ -394,7 +292,7 @@ class Policy:
         for name, known in settings_of(Policy).items():
             value = getattr(self, name)
             if (known.reader.of_columns or name == "sensitive") and value:
-                renamed = _renamed(value, found)
+                renamed = _renamed(value, rename)
                 changed |= {} if renamed == value else {name: renamed}
         return replace(self, **changed) if changed else self
 
@@ -485,7 +383,7 @@ def read_policy(path: str | Path, *, beside: Mapping[str, Any] | None = None) ->
         ) from error
     about = settings.pop("mahrem", {})  # as written into a release
     if beside is not None:
-        for key in _SAID_AGAIN:
+        for key in _GIVEN_AGAIN:
             missing = sorted(set(about.get(key, ())) - set(beside.get(key, ())))
             if missing:
                 raise InvalidParameter(
@@ -519,13 +417,13 @@ def own_pseudonyms(path: Path) -> tuple[str, ...]:
     return tuple(exported_names(named, own.get("format", "csv")))
 
 
-def _renamed(value: Any, found: Callable[[str], str]) -> Any:
+def _renamed(value: Any, rename: Callable[[str], str]) -> Any:
     """Give a column, a list of columns or values by column under other names."""
     if isinstance(value, str):
-        return found(value)
+        return rename(value)
     if isinstance(value, Mapping):
-        return {found(name): inner for name, inner in value.items()}
-    return tuple(found(name) for name in value)
+        return {rename(name): inner for name, inner in value.items()}
+    return tuple(rename(name) for name in value)
 
 
 def _plain(value: object) -> object:

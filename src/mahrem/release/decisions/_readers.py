@@ -91,9 +91,9 @@ def _other_table(_: str, value: object) -> object:
 
 def _size(name: str, value: object) -> int:
     """Read bytes, said as a number or as 512MB, 4GB."""
-    said: int = size(name, value) if isinstance(value, str) else whole(name, value)
-    check.at_least(1, **{name: said})
-    return said
+    amount: int = size(name, value) if isinstance(value, str) else whole(name, value)
+    check.at_least(1, **{name: amount})
+    return amount
 
 
 def _widths(name: str, value: object) -> tuple[float, ...]:

@@ -66,16 +66,16 @@ def found_columns(
             role, entry = Role.IDENTIFIER.value, {}
         if column not in declared and column != policy.subject:
             roles.setdefault(role, []).append(column)
-        for key, found in named.items():
+        for key, values in named.items():
             if key in entry and column not in getattr(policy, key) and column not in policy.hierarchy:
-                found[column] = entry[key]
+                values[column] = entry[key]
     settings: dict[str, Any] = {
-        key: {**getattr(policy, key), **found} for key, found in named.items() if found
+        key: {**getattr(policy, key), **values} for key, values in named.items() if values
     }
     for role, names in roles.items():
-        said = getattr(policy, role)
+        given = getattr(policy, role)
         settings[role] = (
-            {**said, **{name: {} for name in names}} if isinstance(said, Mapping) else (*said, *names)
+            {**given, **{name: {} for name in names}} if isinstance(given, Mapping) else (*given, *names)
         )
     for key in named:  # what is said of a column that is left out would be about nothing
         if key in settings:

@@ -52,8 +52,8 @@ def written_policy(
             continue
         lines += ["", f"{name} = ["]
         for column in value:
-            said = comments.get(column)
-            lines.append(f"    {_written(column)}," + (f"  # {_one_line(said)}" if said else ""))
+            comment = comments.get(column)
+            lines.append(f"    {_written(column)}," + (f"  # {_one_line(comment)}" if comment else ""))
         lines += ["]", ""]
     return "\n".join(lines) + "\n"
 

@@ -112,8 +112,8 @@ def _counts_people(settings: Mapping[str, object]) -> bool:
 def _about_risk(settings: Mapping[str, object]) -> dict[str, object]:
     """Give the figures of models about risk, and the share of the population that they speak of."""
     figures = [entry.figure.name for entry in MODELS.values() if entry.fraction]
-    found = {key: settings[key] for key in (*figures, "population_uniqueness_kind") if key in settings}
-    return {**found, "fraction": settings["fraction"]} if found and "fraction" in settings else found
+    asked = {key: settings[key] for key in (*figures, "population_uniqueness_kind") if key in settings}
+    return {**asked, "fraction": settings["fraction"]} if asked and "fraction" in settings else asked
 
 
 def _published(folder: Path, policy: Policy, report: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
@@ -142,8 +142,8 @@ def _stand_for(shown: Sequence[str], policy: Policy) -> bool:
 
 def _check_roles(folder: Path, policy: Policy, report: Mapping[str, Any]) -> None:
     for role, names in (("quasi", policy.quasi), ("sensitive", tuple(policy.sensitive))):
-        told = {name for name, column in report["columns"].items() if column.get("role") == role}
-        if told != set(names):
+        reported = {name for name, column in report["columns"].items() if column.get("role") == role}
+        if reported != set(names):
             raise _tampered(folder, f"{REPORT} and {POLICY} name other {role} columns")
 
 
@@ -162,10 +162,10 @@ def _check_promises(
         wanted.append((name, None, presence[1]))
     if _counts_people(settings):
         wanted.append(("k-map-population", None, settings["k_map"]))
-    told = [(promise["model"], promise["column"], promise["wanted"]) for promise in report["promises"]]
+    reported = [(promise["model"], promise["column"], promise["wanted"]) for promise in report["promises"]]
     for model, column, figure in wanted:
         names = {column, None if column is None else published.get(column)}
-        if not {(model, name, figure) for name in names} & set(told):
+        if not {(model, name, figure) for name in names} & set(reported):
             raise _tampered(folder, f"{REPORT} does not tell what {POLICY} promises: {model}")
     if not wanted:
         raise _tampered(folder, f"{POLICY} promises nothing")

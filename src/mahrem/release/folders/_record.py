@@ -82,17 +82,17 @@ def earlier_seconds(method: str, rows: int, columns: int) -> float | None:
         rows: Of the table.
         columns: Quasi-identifiers.
     """
-    found: list[float] = []
+    seconds: list[float] = []
     with suppress(OSError):
         for path in sorted((state_folder() / "runs").glob("*.json"))[-_RUNS:]:
             with suppress(OSError, ValueError, KeyError, TypeError):
                 run = json.loads(path.read_bytes())
                 if run["policy"]["method"] == method and run["rows"] >= _ENOUGH:
                     work = run["rows"] * math.log2(run["rows"]) * len(run["policy"]["quasi"])
-                    found.append(float(run["seconds"]) / work)
-    if not found or rows < _ENOUGH:
+                    seconds.append(float(run["seconds"]) / work)
+    if not seconds or rows < _ENOUGH:
         return None
-    return sorted(found)[len(found) // 2] * rows * math.log2(rows) * columns
+    return sorted(seconds)[len(seconds) // 2] * rows * math.log2(rows) * columns
 
 
 def release_mark(folder: Path) -> str:
@@ -121,11 +121,11 @@ class RememberedRelease:
 
 def remembered_releases() -> list[RememberedRelease]:
     """Give the releases that were made on this machine, the newest first; of a folder only the last one."""
-    found: dict[str, RememberedRelease] = {}
+    releases: dict[str, RememberedRelease] = {}
     states = _states()
     for run in _runs():
         folder, policy = str(run["release"]), run.get("policy") or {}
-        found[folder] = RememberedRelease(
+        releases[folder] = RememberedRelease(
             folder=folder,
             made=str(run["finished"]),
             state=states.get(release_mark(Path(folder)), MADE),
@@ -136,7 +136,7 @@ def remembered_releases() -> list[RememberedRelease]:
             k=policy.get("k"),
             there=Path(folder).is_dir(),
         )
-    return sorted(found.values(), key=lambda release: release.made, reverse=True)
+    return sorted(releases.values(), key=lambda release: release.made, reverse=True)
 
 
 def mark_release(folder: str | Path, state: str) -> None:

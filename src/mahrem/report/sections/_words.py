@@ -40,8 +40,8 @@ def draw_promise(report: Report, words: Catalogue) -> PromiseView:
 
 def _meaning(model: str, words: Catalogue) -> str:
     """Say what a promise means: by the catalogue, or by the entry of a model of others."""
-    said: str = words["model"].get(model, "")
-    return said or (explain_entry(words, "model", MODELS[model])[1] if model in MODELS else "")
+    sentence: str = words["model"].get(model, "")
+    return sentence or (explain_entry(words, "model", MODELS[model])[1] if model in MODELS else "")
 
 
 def _promise_row(promise: ReportPromise, words: Catalogue) -> PromiseRow:

@@ -1,4 +1,4 @@
-"""What may be said of a column by its role: a setting is honoured or refused, never ignored."""
+"""Refusals: a setting is honoured or refused, never ignored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter, spelled
-from mahrem.table import EVERY, Role
+from mahrem.table import EVERY, Missing, Role
 
 if TYPE_CHECKING:
     from mahrem.release.decisions._policy import Policy
@@ -90,7 +90,7 @@ def without_columns(policy: Policy, names: frozenset[str]) -> Policy:
     return replace(policy, **changed) if changed else policy
 
 
-def check_coarseness(policy: Policy) -> None:
+def _check_coarseness(policy: Policy) -> None:
     """Refuse steps that are none, and pairs of settings of one column that contradict each other."""
     for setting in ("round", *BOUNDING):
         for name, step in getattr(policy, setting).items():
@@ -99,15 +99,17 @@ def check_coarseness(policy: Policy) -> None:
     for name, shown in policy.prefix.items():
         check.at_least(1, **{f"prefix.{name}": shown})
     for name in {name for setting in (*_ONE_OF, "at_most") for name in getattr(policy, setting)}:
-        said = [setting for setting in _ONE_OF if name in getattr(policy, setting)]
-        if name in policy.at_most and "bands" in said:
-            said = ["bands", "at_most"]
-        if "prefix" in said:
-            said += [setting for setting in ("top", "bottom") if name in getattr(policy, setting)]
-        if "round" in said and name in policy.quasi:
-            said += [setting for setting in ("top", "bottom", "at_most") if name in getattr(policy, setting)]
-        if len(said) > 1:
-            raise InvalidParameter(f"{said[0]}.{name} and {said[1]}.{name}: say one of them")
+        settings = [setting for setting in _ONE_OF if name in getattr(policy, setting)]
+        if name in policy.at_most and "bands" in settings:
+            settings = ["bands", "at_most"]
+        if "prefix" in settings:
+            settings += [setting for setting in ("top", "bottom") if name in getattr(policy, setting)]
+        if "round" in settings and name in policy.quasi:
+            settings += [
+                setting for setting in ("top", "bottom", "at_most") if name in getattr(policy, setting)
+            ]
+        if len(settings) > 1:
+            raise InvalidParameter(f"{settings[0]}.{name} and {settings[1]}.{name}: say one of them")
         _check_lines(policy, name)
 
 
@@ -147,13 +149,13 @@ def _refuse_contradictions(policy: Policy) -> None:
                     f"{setting}.{name} would do nothing: suppress hides column={name!r} altogether"
                 )
     for name in policy.redact:
-        said = [
+        settings = [
             *coarsened(policy, name),
             *(key for key in ("order", "hierarchy") if name in getattr(policy, key)),
         ]
-        if said:
+        if settings:
             raise InvalidParameter(
-                f"redact.{name} is about text and {said[0]}.{name} is not: say one of them"
+                f"redact.{name} is about text and {settings[0]}.{name} is not: say one of them"
             )
     for name in policy.order:
         kind = policy.kind.get(name)
@@ -169,3 +171,118 @@ def _refuse_contradictions(policy: Policy) -> None:
                 f"{next(iter(coarser))}.{name} would do nothing: column={name!r} shows levels of a tree; "
                 f"say it there, or leave {spelled('hierarchy', {name: 'FILE'})} out"
             )
+
+
+def refuse_contradicting(policy: Policy) -> None:
+    """Refuse settings that contradict each other, or that nothing is there for, before a table is seen."""
+    if policy.fraction == 0:
+        raise InvalidParameter("fraction=0 must be above 0: somebody is in the table")
+    _check_defences(policy)
+    for name, weight in policy.weights.items():
+        check.at_least(0, **{f"weights.{name}": weight})
+    if policy.models and not policy.sensitive and not policy.look_for:  # else a table decides
+        figure = next(iter(policy.models))
+        raise InvalidParameter(
+            f"{figure}={policy.models[figure]!r} speaks of a sensitive column; "
+            f"name one with {spelled('sensitive')}"
+        )
+    if policy.delta_presence is not None:
+        _check_presence(policy)
+    elif policy.known_absence is not None:
+        raise InvalidParameter(
+            f"known_absence={policy.known_absence!r} is about delta_presence; say delta_presence too"
+        )
+    if policy.k_map is not None and policy.population is not None:
+        _check_k_map(policy)
+    if policy.suppressed != "hidden":
+        _check_suppressed(policy)
+    _check_automatic(policy)
+    if policy.subject is not None and policy.subject in policy.pseudonym and policy.trajectory_k is None:
+        raise InvalidParameter(
+            f"subject={policy.subject!r} as a pseudonym would tie a person's rows together, and k would "
+            f"not hold for people; leave the pseudonym or the subject out, or promise that so many "
+            f"people share all that a person's rows show: {spelled('trajectory_k', 5)}"
+        )
+
+
+def _check_defences(policy: Policy) -> None:
+    for name, bottom in policy.bottom.items():
+        check.finite(**{f"bottom.{name}": bottom})
+    for name, top in policy.top.items():
+        check.finite(**{f"top.{name}": top})
+        if name in policy.bottom and policy.bottom[name] >= top:
+            raise InvalidParameter(f"top.{name}={top:g} must lie above bottom.{name}")
+    _check_coarseness(policy)
+
+
+def _check_automatic(policy: Policy) -> None:
+    if policy.automatic is None:
+        for name in ("rho", "smoothing", "minimum_count", "learn_from"):
+            value = getattr(policy, name)
+            if value is not None and not (isinstance(value, tuple) and not value):
+                raise InvalidParameter(
+                    f"{name} is about learnt groups; name their target: {spelled('automatic', 'COLUMN')}"
+                )
+    else:  # groups have neither ends nor a middle
+        check.one_of(("text",), **{"cells (with automatic)": policy.cells})
+
+
+def _check_presence(policy: Policy) -> None:
+    if policy.population is None:
+        raise InvalidParameter(
+            f"delta_presence needs the public table it speaks of: {spelled('population', 'FILE')}"
+        )
+    # Cells of different classes must not overlap, or a person may be in either and presence adds up.
+    for name, wanted in (("strategy", "strict"), ("bounds", "exact"), ("cells", "text")):
+        check.one_of((wanted,), **{f"{name} (with delta_presence)": getattr(policy, name)})
+
+    if policy.local:
+        raise InvalidParameter(
+            "local makes cells that overlap, and delta_presence needs cells that do not; leave one out"
+        )
+    if policy.repair:
+        raise InvalidParameter(
+            "repair makes cells that overlap, and delta_presence needs cells that do not; leave one out"
+        )
+    _refuse_hidden_anywhere(policy, "delta_presence")
+
+
+def _check_k_map(policy: Policy) -> None:
+    """Refuse what would keep people of the population from being counted."""
+    if policy.fraction is not None:
+        raise InvalidParameter(
+            "k_map is counted in population or estimated from fraction; give one of the two"
+        )
+    if policy.subject is not None:
+        raise InvalidParameter(
+            "subject: people of several rows would count several times in population, and k_map would "
+            "not hold; publish one row for each person"
+        )
+    check.one_of(("text",), **{"cells (with k_map and population)": policy.cells})
+    _refuse_hidden_anywhere(policy, "k_map")
+
+
+def _refuse_hidden_anywhere(policy: Policy, promise: str) -> None:
+    if policy.missing is Missing.SUPPRESS:
+        raise InvalidParameter(
+            "missing='suppress' hides rows whose people could be anywhere in the population, and "
+            f"{promise} could not be judged; drop them, or let a missing value be a category"
+        )
+
+
+def _check_suppressed(policy: Policy) -> None:
+    if not policy.sensitive:
+        raise InvalidParameter(
+            f"suppressed={policy.suppressed!r} is about sensitive columns; "
+            f"name one with {spelled('sensitive')}"
+        )
+    if not policy.suppression_limit:
+        raise InvalidParameter(
+            f"suppressed={policy.suppressed!r} is about rows that a method suppresses; "
+            f"allow some with {spelled('suppression_limit', 0.05)}"
+        )
+    if policy.minimality_safe:
+        raise InvalidParameter(
+            f"suppressed={policy.suppressed!r} shows sensitive values that decide who is suppressed; "
+            f"it does not go with {spelled('minimality_safe', True)}"
+        )
