@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from mahrem.arrays.sketching import SHAPES, LeastTexts, hashes_and_shapes, stay
+from mahrem.arrays.sketching import NO_TEXT, SHAPES, LeastTexts, hashes_and_shapes, stay
 from mahrem.contents._distinct import LONGEST, DistinctCells, as_text, tidied_cells
 from mahrem.contents._repeats import are_sparse_numbers, repeats_evenly
 from mahrem.threads import in_parallel
@@ -29,6 +30,7 @@ FEW_OF = 0.1  # of the rows stand out; more are a group
 AT_ONCE = 1 << 16  # rows of a column, which stay in the processor's cache
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd: no bit of a hash is lost
 Hashes = NDArray[np.uint64]
+AddHashes = Callable[[int, Hashes], None]
 
 
 @dataclass(frozen=True)
@@ -167,8 +169,13 @@ class TableSketch:
         return (rows_of(self.sample) if self.rows_with is None else self.rows_with)(columns, values)
 
 
-def sketch_table(frame: pl.DataFrame) -> TableSketch:
+def sketch_table(frame: pl.DataFrame, numbered: Mapping[str, pl.Series] | None = None) -> TableSketch:
     """Look at every row of a table once.
+
+    Args:
+        frame: The table.
+        numbered: Columns of text of which is known which cells are equal, as categories: a text is looked at
+            once.
 
     Example:
         >>> sketch_table(pl.DataFrame({"x": ["a", "b", "a"]})).columns["x"].distinct
@@ -178,16 +185,9 @@ def sketch_table(frame: pl.DataFrame) -> TableSketch:
 
     def sketch(place: int) -> ColumnSketch:
         column = frame.to_series(place)
-        least = LeastTexts(overall=VALUES, each=OF_EACH)
         with together.adding(place) as add:
-            for first in range(0, len(column), AT_ONCE):
-                hashes, shapes = hashes_and_shapes(as_text(column.slice(first, AT_ONCE)))
-                least.add(hashes, shapes)
-                add(first, hashes)
-        places, kept_hashes, kept_shapes, counts, more = least.chosen()
-        kept = column.gather(places)
-        kept = kept.str.slice(0, LONGEST + 1) if kept.dtype == pl.String else kept
-        return ColumnSketch(kept, kept_hashes, kept_shapes, counts, len(column), least.written, more)
+            known = (numbered or {}).get(column.name)
+            return _look_at_each(column, add) if known is None else _look_at_different(known, add)
 
     sketched = in_parallel(sketch, range(frame.width), rows=frame.height)
     columns = dict(zip(frame.columns, sketched, strict=True))
@@ -195,6 +195,42 @@ def sketch_table(frame: pl.DataFrame) -> TableSketch:
     least.add(together.total(), np.zeros(frame.height, np.int32))
     places, hashes, _, counts, _ = least.chosen()
     return TableSketch(columns, frame[places], counts, hashes, frame.height, rows_of(frame))
+
+
+def _look_at_each(column: pl.Series, add: AddHashes) -> ColumnSketch:
+    """Look at every cell, some at a time."""
+    least = LeastTexts(overall=VALUES, each=OF_EACH)
+    for first in range(0, len(column), AT_ONCE):
+        hashes, shapes = hashes_and_shapes(as_text(column.slice(first, AT_ONCE)))
+        least.add(hashes, shapes)
+        add(first, hashes)
+    places, kept_hashes, kept_shapes, counts, more = least.chosen()
+    kept = column.gather(places)
+    kept = kept.str.slice(0, LONGEST + 1) if kept.dtype == pl.String else kept
+    return ColumnSketch(kept, kept_hashes, kept_shapes, counts, len(column), least.written, more)
+
+
+def _look_at_different(column: pl.Series, add: AddHashes) -> ColumnSketch:
+    """Look at the different texts of a column of categories; gives what a look at every cell would."""
+    texts = column.unique()
+    numbers, places = texts.to_physical(), column.to_physical()
+    last = int(cast("int | None", numbers.max()) or 0) + 1  # the place of missing cells
+    texts, known = texts.cast(pl.String), numbers.fill_null(last).to_numpy()
+    hashes, shapes = hashes_and_shapes(texts)
+    by_number, counts = np.zeros(last + 1, np.uint64), np.zeros(last + 1, np.int64)
+    by_number[known] = hashes
+    for first in range(0, len(column), AT_ONCE):
+        some = places.slice(first, AT_ONCE).fill_null(last).to_numpy()
+        counts += np.bincount(some, minlength=last + 1)
+        add(first, by_number[some])
+    order = np.argsort(hashes)
+    order = order[shapes[order] != NO_TEXT]
+    hashes, shapes, counts = hashes[order], shapes[order], counts[known[order]]
+    chosen, more = stay(shapes, overall=VALUES, each=OF_EACH), np.zeros(SHAPES, np.bool_)
+    more[shapes[~chosen]] = True
+    written = np.bincount(shapes, weights=counts, minlength=SHAPES).astype(np.int64)
+    kept = texts.gather(order[chosen]).str.slice(0, LONGEST + 1)
+    return ColumnSketch(kept, hashes[chosen], shapes[chosen], counts[chosen], len(column), written, more)
 
 
 class _RowHashes:
@@ -209,7 +245,7 @@ class _RowHashes:
         self._spare: list[Hashes] = []  # sums of some columns each, that nobody adds to just now
 
     @contextmanager
-    def adding(self, place: int) -> Iterator[Callable[[int, Hashes], None]]:
+    def adding(self, place: int) -> Iterator[AddHashes]:
         """Give what adds the cells of a column, from a row on."""
         rows = self._spare.pop() if self._spare else np.zeros(self._rows, np.uint64)
         power = np.uint64(pow(int(_SPREAD), self._columns - place, 1 << 64))
