@@ -186,8 +186,8 @@ def sketch_table(frame: pl.DataFrame, numbered: Mapping[str, pl.Series] | None =
     def sketch(place: int) -> ColumnSketch:
         column = frame.to_series(place)
         with together.adding(place) as add:
-            known = (numbered or {}).get(column.name)
-            return _look_at_each(column, add) if known is None else _look_at_different(known, add)
+            numbers = _numbers_of((numbered or {}).get(column.name, column))
+            return _look_at_each(column, add) if numbers is None else _look_at_different(column, numbers, add)
 
     sketched = in_parallel(sketch, range(frame.width), rows=frame.height)
     columns = dict(zip(frame.columns, sketched, strict=True))
@@ -205,32 +205,53 @@ def _look_at_each(column: pl.Series, add: AddHashes) -> ColumnSketch:
         least.add(hashes, shapes)
         add(first, hashes)
     places, kept_hashes, kept_shapes, counts, more = least.chosen()
-    kept = column.gather(places)
-    kept = kept.str.slice(0, LONGEST + 1) if kept.dtype == pl.String else kept
+    kept = _cut(column.gather(places))
     return ColumnSketch(kept, kept_hashes, kept_shapes, counts, len(column), least.written, more)
 
 
-def _look_at_different(column: pl.Series, add: AddHashes) -> ColumnSketch:
-    """Look at the different texts of a column of categories; gives what a look at every cell would."""
-    texts = column.unique()
-    numbers, places = texts.to_physical(), column.to_physical()
-    last = int(cast("int | None", numbers.max()) or 0) + 1  # the place of missing cells
-    texts, known = texts.cast(pl.String), numbers.fill_null(last).to_numpy()
-    hashes, shapes = hashes_and_shapes(texts)
-    by_number, counts = np.zeros(last + 1, np.uint64), np.zeros(last + 1, np.int64)
-    by_number[known] = hashes
+def _look_at_different(column: pl.Series, numbers: Integers, add: AddHashes) -> ColumnSketch:
+    """Look at the different values of a column alone; gives what a look at every cell would.
+
+    Args:
+        column: The column.
+        numbers: ``(rows,)`` which of its values each cell has; the last number is that of missing ones.
+        add: Takes the hashes of all cells.
+    """
+    counts = np.bincount(numbers)
+    somewhere = np.zeros(len(counts), np.int64)
+    somewhere[numbers] = np.arange(len(numbers))
+    there = np.flatnonzero(counts)
+    values = column.gather(somewhere[there])
+    values = values.cast(pl.String) if isinstance(values.dtype, pl.Categorical) else values
+    hashes, shapes = hashes_and_shapes(as_text(values))
+    by_number = np.zeros(len(counts), np.uint64)
+    by_number[there] = hashes
     for first in range(0, len(column), AT_ONCE):
-        some = places.slice(first, AT_ONCE).fill_null(last).to_numpy()
-        counts += np.bincount(some, minlength=last + 1)
-        add(first, by_number[some])
+        add(first, by_number[numbers[first : first + AT_ONCE]])
     order = np.argsort(hashes)
     order = order[shapes[order] != NO_TEXT]
-    hashes, shapes, counts = hashes[order], shapes[order], counts[known[order]]
+    hashes, shapes, counts = hashes[order], shapes[order], counts[there[order]]
     chosen, more = stay(shapes, overall=VALUES, each=OF_EACH), np.zeros(SHAPES, np.bool_)
     more[shapes[~chosen]] = True
     written = np.bincount(shapes, weights=counts, minlength=SHAPES).astype(np.int64)
-    kept = texts.gather(order[chosen]).str.slice(0, LONGEST + 1)
+    kept = _cut(values.gather(order[chosen]))
     return ColumnSketch(kept, hashes[chosen], shapes[chosen], counts[chosen], len(column), written, more)
+
+
+def _numbers_of(column: pl.Series) -> Integers | None:
+    """Number the values of a column where that is a matter of subtraction: categories, small integers."""
+    if len(column) < AT_ONCE or not (column.dtype.is_integer() or isinstance(column.dtype, pl.Categorical)):
+        return None
+    places = column.to_physical()
+    low, high = cast("int | None", places.min()), cast("int | None", places.max())
+    if low is None or high is None or high - low >= AT_ONCE:
+        return None
+    shifted = (places.cast(pl.Int64) - low) if low else places
+    return (shifted.fill_null(high - low + 1) if places.null_count() else shifted).to_numpy()
+
+
+def _cut(values: pl.Series) -> pl.Series:
+    return values.str.slice(0, LONGEST + 1) if values.dtype == pl.String else values
 
 
 class _RowHashes:
