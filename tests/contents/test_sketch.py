@@ -56,6 +56,21 @@ def test_parts_in_any_order_add_up_to_the_whole(
         assert same(merge_sketches([TableSketch.unpack(part.pack()) for part in spread]), whole)
 
 
+@given(st.lists(st.tuples(CELLS, st.none() | st.integers(-20, 40)), min_size=8, max_size=60))
+@settings(max_examples=60)
+def test_a_look_at_different_values_gives_what_a_look_at_every_cell_does(
+    rows: list[tuple[str | None, int | None]],
+) -> None:
+    frame = pl.DataFrame(rows, schema={"x": pl.String, "y": pl.Int64}, orient="row")
+    with pytest.MonkeyPatch.context() as few:
+        few.setattr(sketching, "VALUES", 6)
+        few.setattr(sketching, "OF_EACH", 2)
+        by_cell = sketch_table(frame)
+        few.setattr(sketching, "AT_ONCE", 8)  # so few rows are enough, and so small a range
+        categories = frame["x"].cast(pl.Categorical(pl.Categories.random()))
+        assert same(sketch_table(frame, {"x": categories}), by_cell)
+
+
 @given(st.lists(CELLS, min_size=1, max_size=200))
 @settings(max_examples=60)
 def test_a_sketch_of_few_values_is_exact(cells: list[str | None]) -> None:

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from mahrem.arrays.sketching import SHAPES, LeastTexts, hashes_and_shapes, stay
+from mahrem.arrays.sketching import NO_TEXT, SHAPES, LeastTexts, hashes_and_shapes, stay
 from mahrem.contents._distinct import LONGEST, DistinctCells, as_text, tidied_cells
 from mahrem.contents._repeats import are_sparse_numbers, repeats_evenly
 from mahrem.threads import in_parallel
@@ -29,6 +30,7 @@ FEW_OF = 0.1  # of the rows stand out; more are a group
 AT_ONCE = 1 << 16  # rows of a column, which stay in the processor's cache
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd: no bit of a hash is lost
 Hashes = NDArray[np.uint64]
+AddHashes = Callable[[int, Hashes], None]
 
 
 @dataclass(frozen=True)
@@ -167,8 +169,13 @@ class TableSketch:
         return (rows_of(self.sample) if self.rows_with is None else self.rows_with)(columns, values)
 
 
-def sketch_table(frame: pl.DataFrame) -> TableSketch:
+def sketch_table(frame: pl.DataFrame, numbered: Mapping[str, pl.Series] | None = None) -> TableSketch:
     """Look at every row of a table once.
+
+    Args:
+        frame: The table.
+        numbered: Columns of text of which is known which cells are equal, as categories: a text is looked at
+            once.
 
     Example:
         >>> sketch_table(pl.DataFrame({"x": ["a", "b", "a"]})).columns["x"].distinct
@@ -178,16 +185,9 @@ def sketch_table(frame: pl.DataFrame) -> TableSketch:
 
     def sketch(place: int) -> ColumnSketch:
         column = frame.to_series(place)
-        least = LeastTexts(overall=VALUES, each=OF_EACH)
         with together.adding(place) as add:
-            for first in range(0, len(column), AT_ONCE):
-                hashes, shapes = hashes_and_shapes(as_text(column.slice(first, AT_ONCE)))
-                least.add(hashes, shapes)
-                add(first, hashes)
-        places, kept_hashes, kept_shapes, counts, more = least.chosen()
-        kept = column.gather(places)
-        kept = kept.str.slice(0, LONGEST + 1) if kept.dtype == pl.String else kept
-        return ColumnSketch(kept, kept_hashes, kept_shapes, counts, len(column), least.written, more)
+            numbers = _numbers_of((numbered or {}).get(column.name, column))
+            return _look_at_each(column, add) if numbers is None else _look_at_different(column, numbers, add)
 
     sketched = in_parallel(sketch, range(frame.width), rows=frame.height)
     columns = dict(zip(frame.columns, sketched, strict=True))
@@ -195,6 +195,63 @@ def sketch_table(frame: pl.DataFrame) -> TableSketch:
     least.add(together.total(), np.zeros(frame.height, np.int32))
     places, hashes, _, counts, _ = least.chosen()
     return TableSketch(columns, frame[places], counts, hashes, frame.height, rows_of(frame))
+
+
+def _look_at_each(column: pl.Series, add: AddHashes) -> ColumnSketch:
+    """Look at every cell, some at a time."""
+    least = LeastTexts(overall=VALUES, each=OF_EACH)
+    for first in range(0, len(column), AT_ONCE):
+        hashes, shapes = hashes_and_shapes(as_text(column.slice(first, AT_ONCE)))
+        least.add(hashes, shapes)
+        add(first, hashes)
+    places, kept_hashes, kept_shapes, counts, more = least.chosen()
+    kept = _cut(column.gather(places))
+    return ColumnSketch(kept, kept_hashes, kept_shapes, counts, len(column), least.written, more)
+
+
+def _look_at_different(column: pl.Series, numbers: Integers, add: AddHashes) -> ColumnSketch:
+    """Look at the different values of a column alone; gives what a look at every cell would.
+
+    Args:
+        column: The column.
+        numbers: ``(rows,)`` which of its values each cell has; the last number is that of missing ones.
+        add: Takes the hashes of all cells.
+    """
+    counts = np.bincount(numbers)
+    somewhere = np.zeros(len(counts), np.int64)
+    somewhere[numbers] = np.arange(len(numbers))
+    there = np.flatnonzero(counts)
+    values = column.gather(somewhere[there])
+    values = values.cast(pl.String) if isinstance(values.dtype, pl.Categorical) else values
+    hashes, shapes = hashes_and_shapes(as_text(values))
+    by_number = np.zeros(len(counts), np.uint64)
+    by_number[there] = hashes
+    for first in range(0, len(column), AT_ONCE):
+        add(first, by_number[numbers[first : first + AT_ONCE]])
+    order = np.argsort(hashes)
+    order = order[shapes[order] != NO_TEXT]
+    hashes, shapes, counts = hashes[order], shapes[order], counts[there[order]]
+    chosen, more = stay(shapes, overall=VALUES, each=OF_EACH), np.zeros(SHAPES, np.bool_)
+    more[shapes[~chosen]] = True
+    written = np.bincount(shapes, weights=counts, minlength=SHAPES).astype(np.int64)
+    kept = _cut(values.gather(order[chosen]))
+    return ColumnSketch(kept, hashes[chosen], shapes[chosen], counts[chosen], len(column), written, more)
+
+
+def _numbers_of(column: pl.Series) -> Integers | None:
+    """Number the values of a column where that is a matter of subtraction: categories, small integers."""
+    if len(column) < AT_ONCE or not (column.dtype.is_integer() or isinstance(column.dtype, pl.Categorical)):
+        return None
+    places = column.to_physical()
+    low, high = cast("int | None", places.min()), cast("int | None", places.max())
+    if low is None or high is None or high - low >= AT_ONCE:
+        return None
+    shifted = (places.cast(pl.Int64) - low) if low else places
+    return (shifted.fill_null(high - low + 1) if places.null_count() else shifted).to_numpy()
+
+
+def _cut(values: pl.Series) -> pl.Series:
+    return values.str.slice(0, LONGEST + 1) if values.dtype == pl.String else values
 
 
 class _RowHashes:
@@ -209,7 +266,7 @@ class _RowHashes:
         self._spare: list[Hashes] = []  # sums of some columns each, that nobody adds to just now
 
     @contextmanager
-    def adding(self, place: int) -> Iterator[Callable[[int, Hashes], None]]:
+    def adding(self, place: int) -> Iterator[AddHashes]:
         """Give what adds the cells of a column, from a row on."""
         rows = self._spare.pop() if self._spare else np.zeros(self._rows, np.uint64)
         power = np.uint64(pow(int(_SPREAD), self._columns - place, 1 << 64))

@@ -70,6 +70,6 @@ class AlphaK(PrivacyModel):
         most = by_class(np.maximum, counts.count, counts, empty=np.inf)
         return most / np.maximum(counts.totals, 1)
 
-    def holds(self, counts: Counts) -> Mask:
+    def admits(self, levels: Levels, counts: Counts) -> Mask:
         """Compare shares with ``alpha`` and sizes with ``k``."""
-        return (self.level(counts) <= self.alpha) & (counts.sizes >= self.k)
+        return (levels <= self.alpha) & (counts.sizes >= self.k)

@@ -65,9 +65,9 @@ class BasicLikeness(PrivacyModel):
         spans = spans_of(counts)
         return np.maximum(by_class(np.maximum, _gains(spans), spans.counts, empty=np.inf), 0.0)
 
-    def holds(self, counts: Counts) -> Mask:
+    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
         """Compare gains with ``beta``, up to 1e-9."""
-        return self.level(counts) <= self.beta + TOLERANCE
+        return levels <= self.beta + TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -123,9 +123,9 @@ class EnhancedLikeness(PrivacyModel):
         needed = by_class(np.maximum, np.where(beyond, np.inf, gains), spans.counts, empty=np.inf)
         return np.maximum(needed, 0.0)
 
-    def holds(self, counts: Counts) -> Mask:
+    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
         """Compare with ``beta``, up to 1e-9."""
-        return self.level(counts) <= self.beta + TOLERANCE
+        return levels <= self.beta + TOLERANCE
 
 
 def _gains(spans: Spans) -> Floats:

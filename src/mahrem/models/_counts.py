@@ -210,9 +210,13 @@ class PrivacyModel(Protocol):
         """Say for every class how far it goes."""
         ...
 
+    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
+        """Say the same where levels are known already; most models need nothing else, and say this alone."""
+        return self.holds(counts)
+
     def holds(self, counts: Counts) -> Mask:
         """Say for every class whether it may stand."""
-        ...
+        return self.admits(self.level(counts), counts)
 
 
 def holds_either_way(model: PrivacyModel, counts: Counts) -> Mask:
@@ -221,14 +225,15 @@ def holds_either_way(model: PrivacyModel, counts: Counts) -> Mask:
     return held & model.holds(counts.shown) if counts.missing else held
 
 
-def level_either_way(model: PrivacyModel, counts: Counts) -> Levels:
-    """Say for every class how far it goes in the worse of these two readings."""
-    level = model.level(counts)
+def judge_either_way(model: PrivacyModel, counts: Counts) -> tuple[Levels, Mask]:
+    """Say for every class how far it goes in the worse of these two readings, and whether it may stand."""
+    levels = model.level(counts)
+    held = model.admits(levels, counts)
     if not counts.missing:
-        return level
+        return levels, held
+    others = model.level(counts.shown)
     worse = np.minimum if model.rising else np.maximum
-    either: Levels = worse(level, model.level(counts.shown))
-    return either
+    return worse(levels, others), held & model.admits(others, counts.shown)
 
 
 def counts_of(
@@ -258,12 +263,15 @@ def counts_of(
         raise InvalidParameter(f"codes={codes.size} must be as many as the labels, {labels.size}")
     if labels.max(initial=-1) >= classes or codes.max(initial=-1) >= size:
         raise InvalidParameter(f"classes={classes}, size={size} must be above every label and every code")
-    counted = (labels >= 0) & (codes >= 0)
-    keys, count = distinct_keys(labels[counted] * size + codes[counted], classes * size)
+    sizes = np.bincount(labels[labels >= 0] if labels.min(initial=0) < 0 else labels, minlength=classes)
+    if min(labels.min(initial=0), codes.min(initial=0)) < 0:
+        counted = (labels >= 0) & (codes >= 0)
+        labels, codes = labels[counted], codes[counted]
+    keys, count = distinct_keys(labels * size + codes, classes * size)
     group, value = np.divmod(keys, max(size, 1))
-    shown = np.bincount(codes[counted], minlength=size)
+    shown = np.bincount(codes, minlength=size)
     return Counts(
-        sizes=np.bincount(labels[labels >= 0], minlength=classes),
+        sizes=sizes,
         group=group,
         value=value,
         count=count,

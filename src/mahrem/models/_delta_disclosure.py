@@ -79,6 +79,6 @@ class DeltaDisclosure(PrivacyModel):
         lacking = spans.counts.distinct < np.count_nonzero(spans.table_highest)
         return np.where(lacking, np.inf, largest)
 
-    def holds(self, counts: Counts) -> Mask:
+    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
         """Compare with ``delta``, strictly."""
-        return self.level(counts) < self.delta
+        return levels < self.delta

@@ -84,10 +84,9 @@ class DeltaPresence(PrivacyModel):
         members = by_class(np.add, np.where(counts.value == 1, counts.count, 0), counts, empty=0.0)
         return members / np.maximum(counts.totals, 1)
 
-    def holds(self, counts: Counts) -> Mask:
+    def admits(self, levels: Levels, counts: Counts) -> Mask:
         """Compare shares with both ends."""
-        share = self.level(counts)
-        admitted: Mask = (counts.totals == 0) | ((share >= self.low) & (share <= self.high))
+        admitted: Mask = (counts.totals == 0) | ((levels >= self.low) & (levels <= self.high))
         return admitted
 
 
@@ -120,7 +119,7 @@ class ShownPresence(DeltaPresence):
         """What is asked for people who fit no published class: the upper end alone."""
         return DeltaPresence(0.0, self.high)
 
-    def holds(self, counts: Counts) -> Mask:
+    def admits(self, levels: Levels, counts: Counts) -> Mask:
         """Compare shares with both ends where there are members."""
-        admitted: Mask = (self.level(counts) == 0.0) | super().holds(counts)
+        admitted: Mask = (levels == 0.0) | super().admits(levels, counts)
         return admitted

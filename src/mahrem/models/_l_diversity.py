@@ -119,9 +119,9 @@ class EntropyDiversity(PrivacyModel):
         totals = np.maximum(counts.totals, 1)
         return np.where(counts.distinct > 0, np.exp(np.log(totals) - weighted / totals), 0.0)
 
-    def holds(self, counts: Counts) -> Mask:
+    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
         """Compare ``exp(H)`` with ``l``, up to 1e-9."""
-        return self.level(counts) >= self.l - TOLERANCE
+        return levels >= self.l - TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -174,9 +174,9 @@ class GrassbergerDiversity(PrivacyModel):
         mixed = np.exp(np.log(totals) - weighted / totals)
         return np.where(counts.distinct > 0, np.minimum(mixed, counts.distinct), 0.0)
 
-    def holds(self, counts: Counts) -> Mask:
+    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
         """Compare with ``l``, up to 1e-9."""
-        return self.level(counts) >= self.l - TOLERANCE
+        return levels >= self.l - TOLERANCE
 
 
 def _grassberger(count: Integers) -> Floats:
@@ -242,9 +242,9 @@ class RecursiveDiversity(PrivacyModel):
         np.divide(first, tail, out=levels, where=tail > 0)
         return levels
 
-    def holds(self, counts: Counts) -> Mask:
+    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
         """Compare with ``c``, strictly."""
-        return self.level(counts) < self.c
+        return levels < self.c
 
     def _tail(self, counts: Counts, first: Levels) -> Levels:
         """Sum all but the ``l - 1`` largest counts of every class."""

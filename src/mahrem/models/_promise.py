@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mahrem.models._counts import Counts, PrivacyModel, holds_either_way, level_either_way
+from mahrem.models._counts import Counts, PrivacyModel, judge_either_way
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ def judge(promise: Promise, counts: Counts) -> Outcome:
         (False, 1.0, 2)
     """
     model = promise.model
-    levels = level_either_way(model, counts)
-    broken = ~holds_either_way(model, counts)
+    levels, held = judge_either_way(model, counts)
+    broken = ~held
     worst = None if not len(levels) else float(levels.min() if model.rising else levels.max())
     return Outcome(
         model=model.name,

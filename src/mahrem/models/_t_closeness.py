@@ -37,9 +37,9 @@ class _Closeness(PrivacyModel):
         """Allow for how far the table itself moves: no distance is above the share of it that goes."""
         return replace(self, t=min(1.0, self.t + share + LOOSE))
 
-    def holds(self, counts: Counts) -> Mask:
+    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
         """Compare distances with ``t``, up to 1e-9."""
-        return self.level(counts) <= self.t + TOLERANCE
+        return levels <= self.t + TOLERANCE
 
 
 @dataclass(frozen=True)

@@ -302,8 +302,13 @@ def _family(cells: pl.Series, codes: Sequence[str]) -> tuple[Integers, Integers]
 def _counts(before: Floats, after: Floats, unknown: tuple[float, float], floor: int) -> dict[str, Any]:
     """Put both sides together; who is missing is rounded like a bin."""
     return {
-        "before": [round(float(count), 1) for count in before],
-        "after": [round(float(count), 1) for count in after],
+        "before": [_to_a_tenth(count) for count in before],
+        "after": [_to_a_tenth(count) for count in after],
         "unknown": [int(rounded(np.array([unknown[0]]), floor)[0]), int(unknown[1])],
         "floor": floor,
     }
+
+
+def _to_a_tenth(count: float) -> float:
+    """Round a sum over classes; what their order does to its last digits must not tip it."""
+    return round(round(float(count), 9), 1)

@@ -263,6 +263,7 @@ def _refuse_untied(tied: Sequence[Promise], linked: Sequence[str]) -> None:
 def _code(shown: pl.LazyFrame, column: Column, code: str, decimal: str | None, passes: int) -> _Coded:
     name = column.name
     counted = shown.group_by(name).agg(pl.len().alias(code)).collect(engine="streaming" if passes else "auto")
+    counted = counted.with_columns(pl.col(pl.Categorical).cast(pl.String))
     values = encode_sensitive(counted[name], column, decimal=decimal)
     times = np.zeros(values.size)
     np.add.at(times, values.codes, counted[code].to_numpy())  # two spellings may be one number

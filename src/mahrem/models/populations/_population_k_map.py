@@ -66,6 +66,6 @@ class PopulationKMap(PrivacyModel):
         members = by_class(np.add, np.where(counts.value == 1, counts.count, 0), counts, empty=0.0)
         return np.where(members > 0, counts.totals.astype(np.float64), np.inf)
 
-    def holds(self, counts: Counts) -> Mask:
+    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
         """Compare people with ``k``."""
-        return self.level(counts) >= self.k
+        return levels >= self.k

@@ -36,9 +36,9 @@ class TableModel(PrivacyModel):
         """Give the figure of the whole table, the same for every class."""
         return np.full(counts.groups, self.figure(counts.sizes[counts.sizes > 0]))
 
-    def holds(self, counts: Counts) -> Mask:
+    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
         """Say of all classes alike whether they may stand together."""
-        return self.level(counts) <= self.wanted + 1e-12
+        return levels <= self.wanted + 1e-12
 
 
 @dataclass(frozen=True)

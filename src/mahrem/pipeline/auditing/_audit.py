@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -138,7 +138,7 @@ def _on_one_machine(source: object, asked: _Asked, threshold: float, step: Progr
     at_once = subjects is not None or policy.population is not None or bool(linked)
     passes = 0 if at_once else _passes(table, policy)
     # What fits is read once: what follows looks at it many times.
-    table = scan_sparingly(opened, names) if passes else _held(table, {*policy.sensitive, *linked})
+    table = scan_sparingly(opened, names) if passes else _held(table)
     table = restore_cells(table) if asked.spreadsheets else table
     everyone = None if policy.population is None else open_source(policy.population, reading_beside(policy))
     claims = Claims(
@@ -151,7 +151,12 @@ def _on_one_machine(source: object, asked: _Asked, threshold: float, step: Progr
     )
     shown = _looked_into(opened, policy, restores=asked.spreadsheets)
     beside = 0 if passes else opened.rows  # what does not fit into memory is read for one thing at a time
-    with meanwhile(lambda: list(_doubts(_sketched(shown, passes), policy)), rows=beside) as doubts:
+
+    def look_beside() -> list[Note]:
+        sketch = _sketched_in_parts(shown) if passes else sketch_table(shown.collect(), _numbered(table))
+        return list(_doubts(sketch, policy))
+
+    with meanwhile(look_beside, rows=beside) as doubts:
         verdict = verify(
             table,
             claims,
@@ -257,14 +262,13 @@ def _refuse_silence(verdict: Verdict, claims: OwnClaims | None, label: str) -> N
         raise InvalidInput(f"source={label!r} shows no row: there is nothing to check a promise on")
 
 
-def _held(table: pl.LazyFrame, others: Collection[str]) -> pl.LazyFrame:
-    """Take a table into memory, cells that only make classes as numbers of the texts they show."""
-    kinds = table.collect_schema()
+def _held(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Take a table into memory, texts as numbers of the different ones."""
     return (
         table.with_columns(
             pl.col(name).cast(pl.Categorical(pl.Categories.random()))
-            for name, kind in kinds.items()
-            if kind == pl.String and name not in others
+            for name, kind in table.collect_schema().items()
+            if kind == pl.String
         )
         .collect()
         .lazy()
@@ -290,7 +294,8 @@ def _sensitive(policy: Policy, table: pl.LazyFrame, passes: int) -> dict[str, Co
     hierarchies = hierarchies_of(policy)
     columns = {}
     for name in policy.sensitive:
-        values = table.select(name).unique().collect(engine="streaming" if passes else "auto")[name]
+        values = table.select(name).unique().collect(engine="streaming" if passes else "auto")
+        values = values.with_columns(pl.col(pl.Categorical).cast(pl.String))[name]
         shown = values.filter(values != SUPPRESSED) if values.dtype == pl.String else values
         columns[name], _ = column_of(policy, shown, Role.SENSITIVE, hierarchies)
     return columns
@@ -333,10 +338,13 @@ def _looked_into(opened: Source, policy: Policy, *, restores: bool) -> pl.LazyFr
     return restore_cells(shown) if restores else shown
 
 
-def _sketched(table: pl.LazyFrame, passes: int) -> TableSketch:
-    """Look at every row once, part by part where the table does not fit."""
-    if not passes:
-        return sketch_table(table.collect())
+def _numbered(table: pl.LazyFrame) -> dict[str, pl.Series]:
+    """Give the columns whose texts are numbered already."""
+    return {series.name: series for series in table.collect() if isinstance(series.dtype, pl.Categorical)}
+
+
+def _sketched_in_parts(table: pl.LazyFrame) -> TableSketch:
+    """Look at every row once, part by part."""
     parts = [sketch_table(table.clear().collect())]
     for batch in table.collect_batches(chunk_size=_AT_ONCE):
         parts = [merge_sketches([*parts, sketch_table(batch)])]
