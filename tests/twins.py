@@ -338,7 +338,17 @@ def informed_apart(twins: Twins, first: Path, second: Path) -> str | None:
     if before["second"] != after["second"]:
         return None  # the second releases are others
     figures = zip(before["findings"], after["findings"], strict=True)
-    return next((f"informed attacks: {a} | {b}" for a, b in figures if a != b), None)
+    crowd = twins.settings["k"]
+    return next((f"informed attacks: {a} | {b}" for a, b in figures if not _alike(a, b, crowd)), None)
+
+
+def _alike(one: Mapping[str, Any], other: Mapping[str, Any], crowd: int) -> bool:
+    """Whoever differs between twins is somebody else of the population: membership may tip by one crowd."""
+    if one["attack"] != "membership" or one["successes"] is None or other["successes"] is None:
+        return one == other
+    hung = ("successes", "rate", "interval", "alarming")
+    lasting = ({key: value for key, value in found.items() if key not in hung} for found in (one, other))
+    return abs(one["successes"] - other["successes"]) <= crowd and next(lasting) == next(lasting)
 
 
 def applied(table: pl.DataFrame, folder: Path, batch: Path) -> str | None:
