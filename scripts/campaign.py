@@ -3,8 +3,9 @@
     python scripts/campaign.py --tables 100000 --seed 1 --seconds 3600
 
 The table of number i is made from the seed alone (``--seed`` + i), so that a run can be divided among
-machines and any table be made again. It prints how many tables of each method and model were released, could
-not be, or were refused. What is wrong is made smaller and printed; the exit code is then 1.
+machines and any table be made again. PostgreSQL is started where it is installed; forms of tables that a
+machine lacks are passed over and named. It prints how many tables of each method and model were released,
+could not be, or were refused. What is wrong is made smaller and printed; the exit code is then 1.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
+from case_forms import SERVER
 from checked_cases import check_case, shrunk
+from postgres_process import postgres_programs, postgres_server
 from random_cases import Case, random_case
 
 _EVERY = 60.0  # seconds between two words about how far it is
@@ -99,8 +102,12 @@ def main() -> int:
     warnings.simplefilter("ignore")
     began = time.monotonic()
     campaign = Campaign()
-    with tempfile.TemporaryDirectory() as folder:
+    with contextlib.ExitStack() as doors:
+        folder = doors.enter_context(tempfile.TemporaryDirectory())
         os.environ["MAHREM_STATE"] = f"{folder}/state"
+        programs = postgres_programs()
+        if programs is not None:
+            os.environ[SERVER] = doors.enter_context(postgres_server(programs))
         seeds = range(asked.seed, asked.seed + asked.tables)
         print(f"seed {asked.seed}, up to {asked.tables:,} tables", flush=True)
         with contextlib.suppress(KeyboardInterrupt):  # what was counted until then is told

@@ -2,50 +2,58 @@
 
 from __future__ import annotations
 
-import csv
 import math
-import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import fastexcel
-import polars as pl
-
 import mahrem as mh
+import population_oracle as population
 import published_oracle as oracle
+from case_forms import Rows, as_can_be, given, published, target
 from mahrem.errors import GuaranteeBroken, Infeasible, MahremError
 from mahrem.table import Hierarchy
-from random_cases import Case
+from people_oracle import kept_for_people, trajectories
+from random_cases import RISKS, Case
 
-Rows = list[dict[str, Any]]
+ANY_TABLE = {"csv", "tsv", "parquet", "arrow"}  # formats that hold whatever a table holds
 
 
 def check_case(case: Case, folder: Path) -> tuple[str, list[str]]:
     """Give what came of a case (``released``, ``infeasible``, ``refused``) and what is wrong with it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    case = as_can_be(case)
     said = _said(case, folder)
+    table, reading = given(case, folder)
     try:
-        release = mh.anonymize(_given(case, folder), **said)
-    except Infeasible:
-        return "infeasible", []
+        release = mh.anonymize(table, **said, **reading)
     except GuaranteeBroken as error:
         return "broken", [f"guarantee broken: {error}"]
-    except MahremError:
-        return "refused", []
+    except MahremError as error:
+        outcome = "infeasible" if isinstance(error, Infeasible) else "refused"
+        return outcome, _refused_in_vain(case, table, reading, folder)
     except Exception as error:  # noqa: BLE001 - any other is a fault
         return "broken", [f"crash: {type(error).__name__}: {error}"]
-    wrong = [fault for published in _published(case, release, folder) for fault in _faults(case, published)]
+    wrong = [fault for rows in published(case, release, folder) for fault in _faults(case, rows)]
     if case.format is not None and "subject" not in said:
         again = {name: said[name] for name in ("hierarchy", "population") if name in said}
         if not mh.audit(folder / "release", **again).holds:
             wrong.append("its own audit says that it does not hold")
     return "released", wrong
+
+
+def _refused_in_vain(case: Case, table: Any, reading: dict[str, Any], folder: Path) -> list[str]:
+    """What cannot be written into a folder cannot be published without one: the promises are the same."""
+    if case.format not in ANY_TABLE:
+        return []
+    try:
+        mh.anonymize(table, **_said(replace(case, format=None, database=None), folder), **reading)
+    except MahremError:
+        return []
+    return ["it is refused only where a folder is written"]
 
 
 def _said(case: Case, folder: Path) -> dict[str, Any]:
@@ -56,88 +64,20 @@ def _said(case: Case, folder: Path) -> dict[str, Any]:
         said["population"] = case.everyone
     if case.format is not None:
         said |= {"format": case.format, "output": folder / "release"}
-    if case.database:
-        said["to"] = (str(folder / "published.duckdb"), "shown")
-    return said
+    return said | target(case, folder)
 
 
-def _given(case: Case, folder: Path) -> Any:
-    frame = case.frame
-    if case.source == "pandas":
-        return frame.to_pandas()
-    if case.source == "arrow":
-        return frame.to_arrow()
-    if case.source == "categories":
-        return frame.with_columns(pl.col(pl.String).cast(pl.Categorical(pl.Categories.random())))
-    if case.source == "csv":
-        frame.write_csv(folder / "given.csv")
-        return folder / "given.csv"
-    if case.source == "parquet":
-        frame.write_parquet(folder / "given.parquet")
-        return folder / "given.parquet"
-    if case.source == "duckdb":
-        with duckdb.connect(folder / "given.duckdb") as database:
-            database.execute("CREATE TABLE given AS SELECT * FROM frame")
-        return folder / "given.duckdb"
-    return frame
-
-
-def _published(case: Case, release: Any, folder: Path) -> Iterator[Rows]:
-    """Give every form of the published table as rows of text."""
-    if case.format is None:
-        table = release.table
-        yield _rows(table if isinstance(table, pl.DataFrame) else pl.DataFrame(table))
-    else:
-        yield _read(folder / "release" / f"data.{case.format}", case.format)
-    if case.database:
-        with duckdb.connect(folder / "published.duckdb", read_only=True) as database:
-            read = database.execute("SELECT * FROM shown")
-            names = [column[0] for column in read.description or ()]
-            yield [
-                {name: _text(value) for name, value in zip(names, row, strict=True)}
-                for row in read.fetchall()
-            ]
-
-
-def _read(path: Path, form: str) -> Rows:
-    if form == "parquet":
-        return _rows(pl.read_parquet(path))
-    if form == "arrow":
-        return _rows(pl.read_ipc(path))
-    if form == "xlsx":
-        sheet = fastexcel.read_excel(path).load_sheet(0, dtypes="string")
-        return [{name: _armed(text) for name, text in row.items()} for row in _rows(sheet.to_polars())]
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        read = csv.DictReader(stream, delimiter="\t" if form == "tsv" else ",")
-        return [{name: _armed(text or None) for name, text in row.items()} for row in read]
-
-
-def _armed(text: str | None) -> str | None:
-    """Take away the apostrophe that keeps a spreadsheet from running a text."""
-    return text[1:] if text and re.match(r"'+[=+\-@\t\r]", text) else text
-
-
-def _rows(frame: pl.DataFrame) -> Rows:
-    return [{name: _text(value) for name, value in row.items()} for row in frame.iter_rows(named=True)]
-
-
-def _text(value: Any) -> str | None:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    return value.isoformat() if isinstance(value, date) else str(value)
-
-
-def _faults(case: Case, published: Rows) -> Iterator[str]:
+def _faults(case: Case, rows: Rows) -> Iterator[str]:
     expected = _expected(case)
-    names = list(published[0]) if published else []
+    names = list(rows[0]) if rows else []
     if names and names != _columns(case, names):
         yield f"columns {names}"
         return
-    if len(published) != len(expected):
-        yield f"{len(published)} rows published, {len(expected)} expected"
+    if len(rows) != len(expected):
+        yield f"{len(rows)} rows published, {len(expected)} expected"
         return
-    hidden = [row for row in published if row["tag"] in {None, "*"}]
-    shown = [row for row in published if row["tag"] not in {None, "*"}]
+    hidden = [row for row in rows if row["tag"] in {None, "*"}]
+    shown = [row for row in rows if row["tag"] not in {None, "*"}]
     if any(value not in {None, "*"} for row in hidden for value in row.values()):
         yield "a suppressed row shows something"
     by_tag = {str(row["tag"]): row for row in case.rows}
@@ -149,13 +89,22 @@ def _faults(case: Case, published: Rows) -> Iterator[str]:
     yield from _suppression(case, expected, shown, originals, len(hidden))
     yield from _cells(case, shown, originals)
     joined = [
-        {**original, **{name: row[name] for name in _quasi(case, names)}}
+        {**_folded(case, original), **{name: row[name] for name in _quasi(case, names)}}
         for row, original in zip(shown, originals, strict=True)
     ]
     found = oracle.classes(joined, _quasi(case, names))
     yield from _promises(case, found)
-    if case.population is not None:
+    if "pseudonym" in case.settings:
+        yield from _tied(case, joined, shown, _quasi(case, names))
+    if "delta_presence" in case.settings:
         yield from _presence(case, found, len(hidden))
+    elif case.population is not None:
+        yield from _mapped(case, found, len(hidden))
+
+
+def _folded(case: Case, row: dict[str, Any]) -> dict[str, Any]:
+    """Give a row with its sensitive values as a reader takes them, however they are spelt."""
+    return {**row, **{name: oracle.meant(row[name]) for name in case.settings.get("sensitive", ())}}
 
 
 def _tag(row: dict[str, Any]) -> str:
@@ -173,7 +122,7 @@ def _expected(case: Case) -> Rows:
 
 
 def _columns(case: Case, names: Sequence[str]) -> list[str]:
-    plain = [name for name in case.types if name != "person"]
+    plain = [name for name in case.types if name != "person" or "pseudonym" in case.settings]
     return [
         shown for name in plain for shown in ([name] if name in names else [f"{name}_min", f"{name}_max"])
     ]
@@ -245,31 +194,64 @@ def _promises(case: Case, found: list[list[oracle.Row]]) -> Iterator[str]:
     sizes = [len({row["person"] for row in rows}) if by_person else len(rows) for rows in found]
     if min(sizes, default=said["k"]) < said["k"]:
         yield f"a class of {min(sizes)}, k={said['k']}"
-    if not by_person and "suppressed" not in said:
+    if sizes and case.population is None:
         yield from _risks(said, sizes)
-    for column in said.get("sensitive", ()):
+    yield from _values(case, found, by_person=by_person)
+
+
+def _values(case: Case, found: list[list[oracle.Row]], *, by_person: bool) -> Iterator[str]:
+    """Judge what is promised about sensitive values, of rows or of people."""
+    for column in case.settings.get("sensitive", ()):
         for name, judge in _judges(case, column, found):
-            # Of people with several rows only what holds of rows too is asked here.
-            if (not by_person or name == "l-distinct") and not oracle.kept_by_all(found, column, judge):
+            kept = (
+                kept_for_people(found, "person", column, judge)
+                if by_person
+                else oracle.kept_by_all(found, column, judge)
+            )
+            if not kept:
                 yield f"{name} of {column} is broken"
 
 
 def _risks(said: dict[str, Any], sizes: list[int]) -> Iterator[str]:
-    """Everybody is in the table: the chance to find a person is one over their class, for all attackers."""
-    shown = [size for size in sizes if size]
-    if not shown:
-        return
-    average = len(shown) / sum(shown)
-    for name, figure in (
-        ("average_risk", average),
-        ("marketer_risk", average),
-        ("journalist_risk", 1 / min(shown)),
-    ):
-        if name in said and figure > said[name] + 1e-9:
+    """Compare what the sizes of classes tell, of the table or of the population behind it."""
+    fraction, worst = said.get("fraction", 1.0), min(sizes)
+    figures: dict[str, Callable[[], float]] = {
+        "average_risk": lambda: population.average(sizes),
+        "marketer_risk": lambda: population.marketer(sizes, fraction),
+        "journalist_risk": lambda: population.journalist(worst, fraction),
+        "population_uniqueness": lambda: population.uniqueness(sizes, fraction),
+    }
+    for name in RISKS:
+        if name in said and name in figures and (figure := figures[name]()) > said[name] + 1e-6:
             yield f"{name}={figure:.3f}, asked {said[name]}"
+    if "k_map" in said and worst < population.k_map_rows(said["k_map"], fraction):
+        yield f"k_map={said['k_map']}: a class of {worst}"
     gain, cost = said.get("no_attack", (0.0, 1.0))
-    if gain / min(shown) >= cost:
-        yield f"an attack brings {gain / min(shown):.2f} and costs {cost}"
+    if gain * population.journalist(worst, fraction) >= cost:
+        yield f"an attack brings {gain * population.journalist(worst, fraction):.2f} and costs {cost}"
+
+
+def _tied(case: Case, joined: Rows, shown: Rows, quasi: Sequence[str]) -> Iterator[str]:
+    """So many people share all that the rows with one pseudonym show, and keep the promises about values."""
+    names = {(original["person"], row["person"]) for original, row in zip(joined, shown, strict=True)}
+    if any(len({pair[side] for pair in names}) != len(names) for side in (0, 1)):
+        yield "a pseudonym stands for two people, or a person has two"
+    if any(person is not None and person == pseudonym for person, pseudonym in names):
+        yield "a pseudonym is the name itself"
+    alike = trajectories(joined, "person", quasi)
+    fewest = min((len({row["person"] for row in rows}) for rows in alike), default=math.inf)
+    if fewest < case.settings["trajectory_k"]:
+        yield f"a trajectory of {fewest}, trajectory_k={case.settings['trajectory_k']}"
+    for fault in _values(case, alike, by_person=True):
+        yield f"among people of one trajectory {fault}"
+
+
+def _mapped(case: Case, found: list[list[oracle.Row]], hidden: int) -> Iterator[str]:
+    """Every class fits so many people of the population, and so does what is hidden."""
+    fitting, rest = oracle.fitting(found, _everybody(case), case.settings["quasi"], case.trees)
+    fewest = min([*fitting, *([rest] if hidden else [])], default=math.inf)
+    if fewest < case.settings["k_map"]:
+        yield f"a class fits {fewest} people, k_map={case.settings['k_map']}"
 
 
 def _judges(case: Case, column: str, found: list[list[oracle.Row]]) -> Iterator[tuple[str, oracle.Judge]]:
@@ -308,12 +290,7 @@ def _order(case: Case, column: str, found: list[list[oracle.Row]]) -> list[Any] 
 def _presence(case: Case, found: list[list[oracle.Row]], hidden: int) -> Iterator[str]:
     said = case.settings
     low, high = said["delta_presence"]
-    assert case.population is not None
-    people = [
-        {name: _word(person[name]) if name in case.trees else person[name] for name in said["quasi"]}
-        for person in case.population
-    ]
-    chance, fits = oracle.chances(found, hidden, people, said["quasi"], case.trees)
+    chance, fits = oracle.chances(found, hidden, _everybody(case), said["quasi"], case.trees)
     loose = said.get("known_absence") == "allowed"
     for likely, fitting in zip(chance, fits, strict=True):
         least = low if fitting or not loose else 0.0
@@ -322,13 +299,20 @@ def _presence(case: Case, found: list[list[oracle.Row]], hidden: int) -> Iterato
             return
 
 
+def _everybody(case: Case) -> list[oracle.Row]:
+    return [
+        {name: _word(person[name]) if name in case.trees else person[name] for name in case.settings["quasi"]}
+        for person in case.population or ()
+    ]
+
+
 def shrunk(case: Case, folder: Path) -> Case:
     """Take away rows, settings and files as long as something is still wrong."""
 
     def wrong(tried: Case) -> bool:
         return bool(tried.rows) and bool(check_case(tried, folder)[1])
 
-    for tried in (replace(case, format=None), replace(case, source="polars"), replace(case, database=False)):
+    for tried in (replace(case, format=None), replace(case, source="polars"), replace(case, database=None)):
         case = tried if tried != case and wrong(tried) else case
     for name in (
         "jitter",
@@ -339,6 +323,7 @@ def shrunk(case: Case, folder: Path) -> Case:
         "bounds",
         "suppression_limit",
         "suppressed",
+        *RISKS,
     ):
         fewer = {key: value for key, value in case.settings.items() if key != name}
         tried = replace(case, settings=fewer)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
@@ -108,6 +109,15 @@ def _within(value: object, low: str, high: str) -> bool:
         at = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)  # noqa: DTZ001
         return None not in moments and moments[0] <= at <= moments[1]  # type: ignore[operator]
     return False
+
+
+def meant(value: Any) -> Any:
+    """What a reader takes a sensitive cell for: spellings of one word are one, words for nothing are none."""
+    if not isinstance(value, str):
+        return value
+    signs = (sign for sign in unicodedata.normalize("NFKC", value) if unicodedata.category(sign) != "Cf")
+    word = " ".join("".join(signs).casefold().split())
+    return None if word in {"", "*", "?", "na", "n/a", "nan", "null"} else word
 
 
 def classes(rows: Iterable[Row], quasi: Sequence[str]) -> list[list[Row]]:
@@ -253,36 +263,52 @@ def disclosure(delta: float) -> Judge:
 
 
 def kept_by_all(found: list[list[Row]], column: str, judge: Judge) -> bool:
-    """Judge all classes of a table; missing values may count as a value or as none."""
+    """Judge all classes of a table, with cells without a value as a value of their own and without them."""
 
     def kept(values: Callable[[list[Row]], list[Any]]) -> bool:
         table = [value for rows in found for value in values(rows)]
         insides = [values(rows) for rows in found]
-        return all(judge(inside, table) for inside in insides if inside)
+        return all(inside and judge(inside, table) for inside in insides)
 
     everything = kept(lambda rows: [row[column] for row in rows])
-    return everything or kept(lambda rows: [row[column] for row in rows if row[column] is not None])
+    return everything and kept(lambda rows: [row[column] for row in rows if row[column] is not None])
+
+
+def fitting(
+    found: list[list[Row]], people: Sequence[Row], quasi: Sequence[str], trees: Trees
+) -> tuple[list[int], int]:
+    """How many people each class fits, and how many no class fits; a class of stars is what fits nobody."""
+    inside = [_inside(rows[0], people, quasi, trees) for rows in found if not _starred(rows[0], quasi)]
+    rest = len(people) - len(set().union(*inside))
+    return [*map(len, inside), *([rest] if len(inside) < len(found) else [])], rest
+
+
+def _starred(cells: Row, quasi: Sequence[str]) -> bool:
+    return all(cells[name] == "*" for name in quasi)
+
+
+def _inside(cells: Row, people: Sequence[Row], quasi: Sequence[str], trees: Trees) -> set[int]:
+    paths = {name: {row[0]: row for row in rows} for name, rows in trees.items()}
+    return {
+        place
+        for place, person in enumerate(people)
+        if all(
+            holds_value(cells[name], person[name], paths.get(name, {}).get(person[name], ()))
+            for name in quasi
+        )
+    }
 
 
 def chances(
     found: list[list[Row]], hidden: int, population: Sequence[Row], quasi: Sequence[str], trees: Trees
 ) -> tuple[list[float], list[bool]]:
     """How likely each person is in the table, and whether a class shows something that fits them."""
-    paths = {name: {row[0]: row for row in rows} for name, rows in trees.items()}
     chance, fits = [0.0] * len(population), [False] * len(population)
     for rows in found:
-        cells = rows[0]
-        if all(cells[name] == "*" for name in quasi):
+        if _starred(rows[0], quasi):
             hidden += len(rows)
             continue
-        inside = [
-            number
-            for number, person in enumerate(population)
-            if all(
-                holds_value(cells[name], person[name], paths.get(name, {}).get(person[name], ()))
-                for name in quasi
-            )
-        ]
+        inside = _inside(rows[0], population, quasi, trees)
         for person in inside:
             chance[person] += len(rows) / len(inside)
             fits[person] = True

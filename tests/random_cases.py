@@ -28,12 +28,19 @@ WORDS = [
 ]
 TREE_WORDS = ["cold", "flu", "gout", "arthritis", "hiv", "a, b", "*x", "{y}"]
 ILLNESSES = ["flu", "gout", "hiv", "cancer", "ms"]
+SPELT = ["flu", "Flu", "FLU ", "gout", "go\u200but", "hiv", "ménière", "me\u0301nie\u0300re", "n/a", "?"]
 STAGES = ["low", "middle", "high", "worst"]
 ZIPS = ["06100", "06101", "06200", "34000", "34710", "0", "99999"]
 FULL_DOMAIN = tuple(name for name, method in METHODS.items() if method.full_domain)
 RISKS = ("average_risk", "marketer_risk", "journalist_risk", "no_attack", "k_map", "population_uniqueness")
-SOURCES = ("polars",) * 25 + ("pandas", "arrow", "categories", "csv", "parquet", "duckdb")
-FORMATS = ("csv", "tsv", "parquet", "arrow", "xlsx")
+STATISTICS = ("sav", "dta", "xpt")
+SOURCES = (
+    *("polars",) * 40,
+    *("pandas", "arrow", "categories", "csv", "parquet", "duckdb") * 2,
+    *("postgres", *STATISTICS),
+)
+FORMATS = ("csv", "tsv", "parquet", "arrow", "xlsx", *STATISTICS)
+KEY = b"of nobody's, thirty-two bytes ..."
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,7 @@ class Case:
     population: list[dict[str, Any]] | None = None
     source: str = "polars"
     format: str | None = None  # a folder is written, with a data file of this kind
-    database: bool = False  # the published table goes into a database as well
+    database: str | None = None  # the published table goes into a database as well
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -76,6 +83,8 @@ class Case:
         said = self.settings
         if "delta_presence" in said:
             return "presence" if said.get("known_absence") != "allowed" else "presence-shown"
+        if self.population is not None:
+            return "k_map-population"
         risk = next((name for name in RISKS if name in said), None)
         if risk is not None:
             return risk
@@ -102,6 +111,8 @@ def random_case(seed: int) -> Case:
     types = {column.name: column.type for column in columns} | {"tag": pl.Int64}
     settings = _settings(rng, method, quasi, sensitive, present=present)
     settings |= {} if present else _risk(random.Random(f"risk of {seed}"))
+    if "subject" in settings or "pseudonym" in settings:
+        _tie(rng, rows, settings)
     trees = {column.name: column.tree for column in [*quasi, *sensitive] if column.tree}
     settings |= {"order": orders} if (orders := {c.name: c.order for c in columns if c.order}) else {}
     kinds = {column.name: column.kind for column in columns if column.kind}
@@ -121,9 +132,22 @@ def random_case(seed: int) -> Case:
         trees,
         population,
         source=rng.choice(SOURCES) if population is None else "polars",
-        format=rng.choice(FORMATS) if rng.random() < 0.06 else None,
-        database=rng.random() < 0.02,
+        format=rng.choice(FORMATS) if rng.random() < 0.08 else None,
+        database=rng.choice(["duckdb", "postgres"]) if rng.random() < 0.02 else None,
     )
+
+
+def _tie(rng: random.Random, rows: list[dict[str, Any]], settings: dict[str, Any]) -> None:
+    """Let people be alike now and then: as many rows for each, one value for all rows of a person."""
+    if "pseudonym" in settings and rng.random() < 0.8:
+        visits = rng.choice([1, 2, 3])
+        for place, row in enumerate(rows):
+            row["person"] = f"P{min(place, len(rows) // visits * visits - 1) // visits}"
+    for name in settings.get("sensitive", ()):
+        if rng.random() < 0.5:
+            own: dict[str, Any] = {}
+            for row in rows:
+                row[name] = own.setdefault(row["person"], row[name])
 
 
 @dataclass
@@ -202,7 +226,8 @@ def _sensitive(rng: random.Random, name: str) -> _Column:
     if kind == "tree":
         tree = _tree(rng, ILLNESSES)
         return _Column(name, pl.String, lambda: rng.choice(tree)[0], gaps, tree=tree)
-    return _Column(name, pl.String, lambda: rng.choice(ILLNESSES), gaps)
+    words = SPELT if rng.random() < 0.2 else ILLNESSES
+    return _Column(name, pl.String, lambda: rng.choice(words), gaps)
 
 
 def _settings(
@@ -211,7 +236,8 @@ def _settings(
     names = [column.name for column in quasi]
     said: dict[str, Any] = {"quasi": names, "insensitive": ["note", "tag"], "method": method, "html": False}
     said["k"] = rng.choice([1, 2, 2, 3, 3, 5])
-    said["identifier" if rng.random() < 0.8 else "subject"] = "person"
+    said |= {"identifier": "person"} if present and rng.random() < 0.8 else _person(rng)
+    said["accept"] = {"tag": "it tells the oracle which row it was"}
     said["missing"] = rng.choice(["category", "category", "suppress", "drop", "drop-any"])
     if sensitive:
         said["sensitive"] = [column.name for column in sensitive]
@@ -227,7 +253,21 @@ def _settings(
     return said | (_presence(rng) if present else _cells(rng, method, quasi))
 
 
+def _person(rng: random.Random) -> dict[str, Any]:
+    """What becomes of the column that names people."""
+    drawn = rng.random()
+    if drawn < 0.72:
+        return {"identifier": "person"}
+    if drawn < 0.92:
+        return {"subject": "person"}
+    tied = {"pseudonym": {"person": KEY}, "trajectory_k": rng.choice([2, 2, 2, 3])}
+    return tied | ({"subject": "person"} if drawn < 0.97 else {})
+
+
 def _presence(rng: random.Random) -> dict[str, Any]:
+    if rng.random() < 0.3:
+        bounds, missing = rng.choice(["grid", "exact"]), rng.choice(["category", "drop"])
+        return {"k_map": rng.choice([2, 3, 5, 9]), "bounds": bounds, "missing": missing}
     low, high = sorted(rng.choice([0.0, 0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0]) for _ in range(2))
     said = {"delta_presence": (low, high), "bounds": "exact", "missing": rng.choice(["category", "drop"])}
     return said | ({"known_absence": rng.choice(["allowed", "refused"])} if rng.random() < 0.3 else {})
@@ -260,11 +300,12 @@ def _risk(rng: random.Random) -> dict[str, Any]:
     return rng.choice(
         [
             {"average_risk": rng.choice([0.1, 0.3, 0.5])},
-            {"marketer_risk": rng.choice([0.1, 0.3, 0.5]), "fraction": 1.0},
-            {"journalist_risk": rng.choice([0.2, 0.3, 0.5]), "fraction": 1.0},
+            {"marketer_risk": rng.choice([0.1, 0.3, 0.5]), "fraction": rng.choice([0.05, 0.4, 1.0])},
+            {"journalist_risk": rng.choice([0.1, 0.2, 0.3, 0.5]), "fraction": rng.choice([0.05, 0.4, 1.0])},
             {"no_attack": [rng.choice([4.0, 9.0, 16.0]), 3.0]},
-            {"k_map": rng.choice([2, 5]), "fraction": rng.choice([0.2, 0.7])},
-            {"population_uniqueness": rng.choice([0.05, 0.3]), "fraction": 0.3},
+            {"no_attack": [rng.choice([4.0, 9.0, 16.0]), 3.0], "fraction": 0.4},
+            {"k_map": rng.choice([2, 5, 9]), "fraction": rng.choice([0.05, 0.2, 0.7])},
+            {"population_uniqueness": rng.choice([0.01, 0.05, 0.3]), "fraction": rng.choice([0.05, 0.3])},
         ]
     )
 

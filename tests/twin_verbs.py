@@ -40,9 +40,14 @@ def through_verbs(twins: Twins) -> tuple[str, str | None]:
 def _verbs(twins: Twins) -> Iterator[tuple[str, Callable[[pl.DataFrame], Said]]]:
     said = twins.settings
     yield "anonymize", lambda table: _released(table, said)
-    yield "explorer", lambda table: _explored(table, said)
+    yield "explorer", lambda table: _explored(table, said, twins.how)
     roles = {name: said[name] for name in ROLES}
     yield "suppress", lambda table: _masked(mh.suppress(table, **roles))
+    if twins.how == "identified":  # the other kinds change what is changed by chance
+        steps = {"age": "noise:share=0.3", "town": "pram:keep=0.8"}
+        kept = {**roles, "quasi": ["age", "town"], "steps": steps, "seed": 3}
+        kept.pop("k")
+        yield "perturb", lambda table: _masked(mh.perturb(table, **kept))
     if twins.how in {"turned", "identified", "beyond"}:  # the others change what the lattice is made of
         yield "lattice", lambda table: _lattice(table, {key: said[key] for key in LEVELS if key in said})
     if twins.how in {"turned", "identified"}:
@@ -79,15 +84,15 @@ def _released(table: pl.DataFrame, settings: Mapping[str, Any]) -> Said:
     return release.table, (release, release._repr_html_(), _lasting(release.report))
 
 
-def _explored(table: pl.DataFrame, settings: Mapping[str, Any]) -> Said:
+def _explored(table: pl.DataFrame, settings: Mapping[str, Any], how: str) -> Said:
     """Try settings; what would be published decides whether twins are compared."""
     asked = {key: value for key, value in settings.items() if key != "format"}
     release = mh.anonymize(table, html=False, **asked)
     trial = Explorer(table).attempt(**asked).as_dict()
-    # How many rows a file has is known to whoever gives it.
-    return release.table, {
-        key: value for key, value in _lasting(trial).items() if key not in {"rows", "tried"}
-    }
+    # How many rows a file has is known to whoever gives it; who stood alone before is told in crowds of k,
+    # which those who were moved within their cells may tip.
+    known = {"rows", "tried", *(["alone"] if how == "within" else [])}
+    return release.table, {key: value for key, value in _lasting(trial).items() if key not in known}
 
 
 def _masked(release: Any) -> Said:

@@ -245,17 +245,18 @@ def released(table: object, settings: Mapping[str, Any], folder: Path, *, html: 
 def told(folder: Path, how: str = "") -> dict[str, str]:
     """Give everything that lies in a release folder beside the data, without stamps of time.
 
-    What is said of the original beside the release is about crowds of k, wherever they are in their cells:
-    of twins who differ there it may differ, and is left out.
+    What pages say of the original beside the release is about crowds of k, wherever they are in their cells:
+    of twins who differ there it may differ by a crowd, and is left out. Without pages nothing is.
     """
     said = {}
+    crowds = how == "within" and (folder / "report.html").exists()
     for file in sorted(folder.iterdir()):
         if file.name == "SHA256SUMS" or file.name.startswith("data."):
             continue
-        if how == "within" and file.suffix == ".html":
+        if crowds and file.suffix == ".html":
             continue
         text = _without_stamps(file.name, file.read_text(encoding="utf-8"))
-        if how == "within" and file.name == "report.json":
+        if crowds and file.name == "report.json":
             text = json.dumps(_without(json.loads(file.read_text(encoding="utf-8")), _OF_ORIGINAL))
         said[file.name] = text
     return said
@@ -307,6 +308,47 @@ def attacked(table: pl.DataFrame, folder: Path) -> str | None:
     except MahremError as error:
         return type(error).__name__
     return json.dumps({**found.report, "seconds": 0, "source": ""})
+
+
+def attacked_by_the_informed(twins: Twins, table: pl.DataFrame, folder: Path) -> str:
+    """Attack with a second release and a table of everybody, twins too: membership, priors, composition."""
+    settings = twins.settings
+    names = [*settings["quasi"], *settings["sensitive"]]
+    others = _table(Random(7)).select(names).cast(dict(table.select(names).schema))  # type: ignore[arg-type]
+    everyone = pl.concat([twins.first.select(names), twins.second.select(names), others])
+    second = folder.with_name(f"{folder.name}-again")
+    try:
+        mh.anonymize(
+            table, output=second, html=False, **{**settings, "k": settings["k"] + 2, "format": "csv"}
+        )
+        found = mh.attack(folder, original=table, population=everyone, second=second, trials=50)
+    except MahremError as error:
+        return type(error).__name__
+    told_of = {"seconds": 0, "source": "", "second": data_of(second).decode()}
+    return json.dumps({**found.report, **told_of})
+
+
+def informed_apart(twins: Twins, first: Path, second: Path) -> str | None:
+    """Say where figures of informed attacks on twins differ that publish the same twice."""
+    one = attacked_by_the_informed(twins, twins.first, first)
+    other = attacked_by_the_informed(twins, twins.second, second)
+    if one[:1] != "{" or other[:1] != "{":
+        return None if one == other else f"informed attacks: {one[:80]} | {other[:80]}"
+    before, after = json.loads(one), json.loads(other)
+    if before["second"] != after["second"]:
+        return None  # the second releases are others
+    figures = zip(before["findings"], after["findings"], strict=True)
+    crowd = twins.settings["k"]
+    return next((f"informed attacks: {a} | {b}" for a, b in figures if not _alike(a, b, crowd)), None)
+
+
+def _alike(one: Mapping[str, Any], other: Mapping[str, Any], crowd: int) -> bool:
+    """Whoever differs between twins is somebody else of the population: membership may tip by one crowd."""
+    if one["attack"] != "membership" or one["successes"] is None or other["successes"] is None:
+        return one == other
+    hung = ("successes", "rate", "interval", "alarming")
+    lasting = ({key: value for key, value in found.items() if key not in hung} for found in (one, other))
+    return abs(one["successes"] - other["successes"]) <= crowd and next(lasting) == next(lasting)
 
 
 def applied(table: pl.DataFrame, folder: Path, batch: Path) -> str | None:

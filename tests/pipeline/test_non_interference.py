@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import mahrem as mh
 from mahrem.errors import PrivacyWarning
+from mahrem.pipeline import Explorer
 from mahrem.table import Hierarchy
 from twin_verbs import through_verbs
 from twins import (
@@ -30,6 +31,7 @@ from twins import (
     data_of,
     difference,
     draw_twins,
+    informed_apart,
     on_cluster,
     released,
     report_of,
@@ -103,6 +105,8 @@ def test_attacks_and_batches_of_twins_say_the_same() -> None:
             if data_of(first) != data_of(second):
                 continue
             assert attacked(*both[0]) == attacked(*both[1]), f"{seed}: {twins.how}"
+            if seed % 4 == 0:  # with a second release and a table of everybody
+                assert informed_apart(twins, first, second) is None, f"{seed}: {twins.how}"
             told_of["attack"] += 1
             batches = [folder.with_name(f"batch-{folder.name}") for folder in (first, second)]
             refused = [applied(table, first, batch) for (table, _), batch in zip(both, batches, strict=True)]
@@ -223,6 +227,50 @@ def test_batches_recoded_by_a_recipe_say_the_same_too(random: Random) -> None:
             mh.apply(recipe, source, output=folder, html=html)
         if data_of(first) == data_of(second):
             assert difference(first, second) is None
+
+
+VISITS = pl.DataFrame(
+    {
+        "who": [f"P{place}" for place in range(48)],
+        "age": [20 + 10 * (place % 6) for place in range(48)],
+        "illness": [("flu", "gout", "none")[place // 6 % 3] for place in range(48)],
+    }
+)
+BY_PEOPLE: dict[str, Any] = {"quasi": "age", "sensitive": "illness", "subject": "who", "k": 3, "l": 2}
+
+
+@settings(SLOW, max_examples=8)
+@given(place=st.integers(0, 41), html=st.booleans())
+def test_whose_rows_are_whose_is_told_in_crowds(place: int, html: bool) -> None:  # noqa: FBT001
+    """Eight people of a class, or seven of whom one has two rows: nobody sees the column that says so."""
+    other = VISITS.with_columns(
+        who=pl.when(pl.int_range(48) == place).then(pl.lit(f"P{place + 6}")).otherwise("who")
+    )
+    with two_folders() as (first, second):
+        for table, folder in ((VISITS, first), (other, second)):
+            mh.anonymize(table, **BY_PEOPLE, method="flash", output=folder, html=html)
+        assert data_of(first) == data_of(second)
+        one, two = report_of(first), report_of(second)
+        for name in ("promises", "utility", "verdict", "holds", "class_sizes", "warnings"):
+            assert one[name] == two[name], name
+        assert {**one["risk"], "before": 0} == {**two["risk"], "before": 0}
+        assert one["promises"][0]["reached"] == 6  # eight, or seven, in multiples of k
+        if not html:
+            assert difference(first, second) is None
+        for finding in two["red_team"]["findings"] if html else ():
+            assert finding["trials"] % 3 == 0
+
+
+def test_a_try_and_a_comparison_tell_whose_rows_are_whose_in_crowds_too() -> None:
+    other = VISITS.with_columns(who=pl.when(pl.int_range(48) == 0).then(pl.lit("P6")).otherwise("who"))
+    tries = [Explorer(table).attempt(**BY_PEOPLE, method="flash").as_dict() for table in (VISITS, other)]
+    assert {**tries[0], "seconds": 0} == {**tries[1], "seconds": 0}
+    sweep: dict[str, Any] = {key: value for key, value in BY_PEOPLE.items() if key != "k"}
+    rows = [
+        [{**row, "seconds": 0} for row in mh.compare(table, methods=["flash"], ks=[3], **sweep).rows]
+        for table in (VISITS, other)
+    ]
+    assert rows[0] == rows[1]
 
 
 def test_a_comparison_of_methods_says_the_same_of_twins() -> None:

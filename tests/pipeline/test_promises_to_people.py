@@ -111,7 +111,9 @@ def test_one_row_for_each_person_changes_nothing() -> None:
     by_rows = mh.anonymize(source.drop("who"), rest="drop", **said)
     by_people = mh.anonymize(source, rest="drop", subject="who", **said)
     assert by_rows.table["age"].to_list() == by_people.table["age"].to_list()
-    assert by_rows.report["promises"] == by_people.report["promises"]
+    for rows, people in zip(by_rows.report["promises"], by_people.report["promises"], strict=True):
+        told = rows["reached"] // 5 * 5 if rows["model"] == "k-anonymity" else rows["wanted"]
+        assert people == {**rows, "reached": told}  # nobody sees whose rows are whose: in crowds
 
 
 def test_the_red_team_counts_people() -> None:

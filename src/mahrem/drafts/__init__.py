@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from mahrem.drafts._rewritten import compared_with, original_of, past_the_door, rewritten
     from mahrem.drafts._risk import (
         RISK_THRESHOLD,
+        as_told,
+        hides_whose,
         people_behind,
         risk_before,
         risk_of,
@@ -47,6 +49,7 @@ __all__ = [
     "Prepared",
     "accepted_columns",
     "admission",
+    "as_told",
     "beside",
     "coarse_axis",
     "coded_ends",
@@ -56,6 +59,7 @@ __all__ = [
     "doubts_of",
     "draft",
     "found_by",
+    "hides_whose",
     "is_shifted",
     "ladder",
     "measure_learning",

@@ -23,6 +23,7 @@ from mahrem.attacks.on_releases import (
 from mahrem.disclosed import of_crowd, published
 from mahrem.drafts._crowd import Crowd
 from mahrem.drafts._draft import Draft
+from mahrem.drafts._risk import hides_whose
 from mahrem.matching import as_words, read_people, read_published
 from mahrem.partition import METHODS
 from mahrem.report import ReportFinding, ReportTeam
@@ -96,7 +97,8 @@ def probe(draft: Draft, crowd: Crowd, *, floor: int) -> ReportTeam:
         rows=published(len(some.labels)),
         sampled=len(some.labels) < len(crowd.labels),
         findings=tuple(
-            _guarded(finding, floor) for finding in told((attack() for attack in attacks()), floor)
+            _guarded(_in_crowds(finding, floor) if hides_whose(draft.policy) else finding, floor)
+            for finding in told((attack() for attack in attacks()), floor)
         ),
     )
 
@@ -133,6 +135,20 @@ def _on_choices(draft: Draft, names: Sequence[str]) -> Iterator[Minimality | Com
             least = max(2, *(math.ceil(getattr(model, "l", 2)) for model in promised))
             yield Minimality(k=draft.policy.k or 1, l=least, column=name)
             yield Company(column=name, trials=_TRIALS)
+
+
+def _in_crowds(finding: Finding, floor: int) -> Finding:
+    """Count those who were tried in multiples of ``floor``, where whose rows are whose is hidden."""
+    if finding.skipped is not None or not finding.trials:
+        return finding
+    trials = max(finding.trials // floor * floor, floor)
+    share = finding.baseline or 0.0
+    return replace(
+        finding,
+        trials=trials,
+        successes=min(finding.successes, trials),
+        baseline=min(floor * round(share * finding.trials / floor) / trials, 1.0),
+    )
 
 
 def _guarded(finding: Finding, floor: int) -> ReportFinding:

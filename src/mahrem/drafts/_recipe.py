@@ -53,7 +53,8 @@ def recipe_of(draft: Draft) -> Recipe | None:
             rows = pl.Series(np.flatnonzero(prepared.keep)[draft.labels >= 0])
             values = prepared.source.take([name]).to_series().gather(rows)
             present = values.cast(pl.String).unique().drop_nulls().to_list()
-            hierarchies[name] = _only(tree, np.isin(np.array(tree.labels[0], object), present))
+            part = _only(tree, np.isin(np.array(tree.labels[0], object), present))
+            hierarchies |= {} if part is None else {name: part}
     return Recipe(
         policy={key: value for key, value in policy.public().items() if key not in _LEFT_BEHIND},
         kinds={name: column.kind for name, column in prepared.columns.items()},
@@ -103,7 +104,10 @@ def _named_leaves(draft: Draft, axis: Axis) -> Hierarchy | None:
     return _only(tree, people >= max(draft.policy.k or 1, SMALLEST_NAMED))
 
 
-def _only(tree: Hierarchy, leaves: Mask) -> Hierarchy:
+def _only(tree: Hierarchy, leaves: Mask) -> Hierarchy | None:
+    """Give the part of a tree above some leaves; there is none above nobody's."""
+    if not leaves.any():
+        return None
     rows = tree.rows()
     from mahrem.table import Hierarchy
 

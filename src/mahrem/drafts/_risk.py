@@ -19,6 +19,7 @@ from mahrem.types import Floats, Integers, Sizes
 if TYPE_CHECKING:
     from mahrem.drafts._crowd import Crowd
     from mahrem.drafts._draft import Draft
+    from mahrem.release.decisions import Policy
     from mahrem.table import Hierarchy
     from mahrem.verify import Verdict
 
@@ -111,10 +112,21 @@ def utility_of(draft: Draft, verdict: Verdict) -> tuple[dict[str, float], dict[s
     )
 
 
-def risk_before(sizes: Sizes, floor: int) -> ReportRisk | None:
+def hides_whose(policy: Policy) -> bool:
+    """Say whether people are counted by a column that nobody sees: what counts them is told in crowds."""
+    return policy.subject is not None and policy.subject not in policy.pseudonym
+
+
+def as_told(verdict: Verdict, policy: Policy, floor: int) -> Verdict:
+    """Give of a verdict what may be told beside the table."""
+    return verdict.in_crowds(floor, policy.k or 1) if hides_whose(policy) else verdict
+
+
+def risk_before(sizes: Sizes, floor: int, *, whose: bool = False) -> ReportRisk | None:
     """Give the risk of the original as far as it is one of a crowd; None for fewer than ``floor`` rows.
 
-    Shares stand for multiples of ``floor`` people; one of fewer is hidden, and ``below`` says the line.
+    Shares stand for multiples of ``floor`` people; one of fewer is hidden, and ``below`` says the line. So do
+    all people together where ``whose`` rows they are is hidden.
 
     Example:
         >>> risk_before(np.array([1, 1, 98]), floor=5).as_dict()
@@ -124,6 +136,7 @@ def risk_before(sizes: Sizes, floor: int) -> ReportRisk | None:
     rows = int(sizes.sum())
     if rows < floor:
         return None
+    rows = rows // floor * floor if whose else rows
     risk = risk_of(sizes, why=Why.CROWD)
 
     def rounded(share: float | None) -> Figure | None:

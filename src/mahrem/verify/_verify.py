@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from mahrem.errors import InvalidParameter
-from mahrem.models import Counts, Outcome, Promise, counts_of, judge
+from mahrem.models import Counts, KAnonymity, Outcome, Promise, counts_of, judge
 from mahrem.table import Column, encode_sensitive
 from mahrem.threads import in_parallel
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
@@ -71,6 +71,20 @@ class Verdict:
     def least_hidden(self) -> Sizes:
         """People among whom each is hidden: those of a trajectory where rows are tied, else of a class."""
         return self.people if self.trajectories is None else self.trajectories
+
+    def in_crowds(self, floor: int, k: int) -> Verdict:
+        """Give what may be told where nobody can see whose rows are whose.
+
+        People of a class count in multiples of ``floor``, and never below ``k``, which all classes keep. What
+        else was promised is said to be reached as far as it was asked for.
+        """
+        people = np.maximum(self.people // floor * floor, np.minimum(self.people, k))
+        fewest = float(people.min()) if len(people) else None
+        outcomes = tuple(
+            replace(one, reached=fewest if one.model == KAnonymity.name else one.wanted) if one.holds else one
+            for one in self.outcomes
+        )
+        return replace(self, people=people, outcomes=outcomes)
 
     @property
     def holds(self) -> bool:

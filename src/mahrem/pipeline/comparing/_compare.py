@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from mahrem.drafts import ORIGINAL, Draft, LearningMeasure, Prepared, draft, prepare, utility_of
+from mahrem.drafts import ORIGINAL, Draft, LearningMeasure, Prepared, as_told, draft, prepare, utility_of
 from mahrem.errors import Infeasible, InvalidParameter, in_our_words
 from mahrem.metrics import METRICS, average_risk, guess_within_classes, highest_risk
 from mahrem.models import KAnonymity
@@ -18,6 +18,7 @@ from mahrem.partition import Admission, build_method
 from mahrem.pipeline.comparing._comparison import Comparison
 from mahrem.pipeline.comparing._kept import Kept
 from mahrem.pipeline.comparing._sweep import CUSTOMARY, Case, Sweep, own_options
+from mahrem.pipeline.releasing import floor_of
 from mahrem.release import decided
 from mahrem.release.decisions import GivenPolicy, Policy, policy_from, reading_of
 from mahrem.table import as_polars, open_source
@@ -150,7 +151,7 @@ class _CaseRunner:
                 "note": str(error),
             }
         seconds = time.perf_counter() - began
-        verdict = candidate_verdict(candidate)
+        verdict = as_told(candidate_verdict(candidate), policy, floor_of(policy))
         hidden = verdict.least_hidden
         utility, _ = utility_of(candidate, verdict)
         risk = {

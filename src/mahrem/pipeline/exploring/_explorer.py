@@ -11,7 +11,17 @@ import numpy as np
 import polars as pl
 
 from mahrem.disclosed import NONE, Count, Figure, of_crowd, published
-from mahrem.drafts import Draft, Prepared, crowd_of, draft, prepare, promise_anew, risk_of, utility_of
+from mahrem.drafts import (
+    Draft,
+    Prepared,
+    as_told,
+    crowd_of,
+    draft,
+    prepare,
+    promise_anew,
+    risk_of,
+    utility_of,
+)
 from mahrem.errors import InvalidParameter, in_our_words
 from mahrem.metrics import class_size_bins
 from mahrem.partition import METHODS
@@ -211,9 +221,10 @@ class Explorer:
 
     def _trial(self, candidate: Draft, verdict: Verdict, rows: int) -> Trial:
         policy = candidate.policy
+        frame, floor = self._source(rows)[0], floor_of(policy)
+        verdict = as_told(verdict, policy, floor)
         utility, by_column = utility_of(candidate, verdict)
         risk = risk_of(verdict.least_hidden)
-        frame, floor = self._source(rows)[0], floor_of(policy)
         examples = _Examples(candidate, frame, floor)
         alone, shown = _alone_in(candidate)
         return Trial(
@@ -258,8 +269,9 @@ class _Examples:
         known = pl.DataFrame(
             {"value": self.frame[name][shown].cast(pl.String), "label": labels, "who": whose}
         ).filter(pl.col("label") >= 0, pl.col("value").is_not_null())
-        counted = known.group_by("value").agg(pl.col("who").n_unique())
-        common = counted.filter(pl.col("who") >= self.floor).sort("who", "value", descending=[True, False])
+        crowds = pl.col("who").n_unique() // self.floor  # the order of exact counts would compare people
+        common = known.group_by("value").agg(crowds).filter(pl.col("who") > 0)
+        common = common.sort("who", "value", descending=[True, False])
         return tuple(self._pair(name, known, value) for value in common["value"].head(_EXAMPLES))
 
     def _pair(self, name: str, known: pl.DataFrame, value: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.disclosed import Count, Figure, Why, of_crowd, published
-from mahrem.drafts import Draft, accepted_columns, doubts_of, risk_of, utility_of
+from mahrem.drafts import Draft, accepted_columns, as_told, doubts_of, hides_whose, risk_of, utility_of
 from mahrem.metrics import class_size_bins, highest_risk
 from mahrem.models import Outcome
 from mahrem.partition import Levels
@@ -218,8 +218,9 @@ def summarise(
 ) -> Report:
     """Build the report of a draft; ``pictures`` adds what came before, the red team and relations."""
     policy, prepared = draft.policy, draft.prepared
-    utility, per_column = utility_of(draft, verdict)
     floor = floor_of(policy)
+    verdict = as_told(verdict, policy, floor)
+    utility, per_column = utility_of(draft, verdict)
     crowd = _crowd_of(draft) if pictures else None
     facts = ReleaseFacts(
         policy=policy,
@@ -288,7 +289,8 @@ def _risk(draft: Draft, verdict: Verdict, crowd: Crowd | None, floor: int) -> Re
     prepared = draft.prepared
     everybody = None if prepared.population is None else prepared.population.height
     if everybody is None:
-        risk = risk_of(verdict.least_hidden, fraction=draft.policy.fraction)
+        why = Why.CROWD if hides_whose(draft.policy) else Why.PUBLISHED
+        risk = risk_of(verdict.least_hidden, fraction=draft.policy.fraction, why=why)
     else:
         labels = draft.partition.labels
         fitting = np.bincount(labels[labels >= 0], minlength=draft.partition.classes)
@@ -301,7 +303,7 @@ def _risk(draft: Draft, verdict: Verdict, crowd: Crowd | None, floor: int) -> Re
 
     return replace(
         risk,
-        before=risk_before(_sizes_before(draft, crowd), floor),
+        before=risk_before(_sizes_before(draft, crowd), floor, whose=hides_whose(draft.policy)),
         unique_columns=singling_columns(crowd, floor=floor),
     )
 
