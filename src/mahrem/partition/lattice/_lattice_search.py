@@ -36,11 +36,17 @@ _OF_OBJECTIVES = (
     "factor",
     "aggregate",
     "target",
+    "costs",
+    "attacker",
     "publisher_benefit",
     "publisher_loss",
     "attacker_gain",
     "attacker_cost",
 )
+_NEEDED = {
+    "target": "a target: the column that is to be learnt",
+    "costs": "costs: what each level of each column costs",
+}
 _BEYOND = 4  # times the rows that may be suppressed: what leaves out more is not hoped to come back
 
 
@@ -211,6 +217,8 @@ class FullDomain(ABC):
         factor: Balance of suppression (0) and generalisation (1) in the loss; not said: 0.5, both alike.
         aggregate: How columns are put together: arithmetic, geometric, sum or maximum; None: as usual.
         target: Values of the column that is to be learnt.
+        costs: What each level of each column costs under ``loss="stated"``, never less on the way up.
+        attacker: Who looks for rows under ``loss="payout"``: a prosecutor, or a journalist in a population.
         publisher_benefit: What a row earns that is shown as it is, under ``loss="payout"``; 1200 not said.
         publisher_loss: What a row costs that is found; 300 not said.
         attacker_gain: What an attacker gains from it; 300 not said.
@@ -238,6 +246,8 @@ class FullDomain(ABC):
     factor: float | None = None
     aggregate: str | None = None
     target: Values | None = field(default=None, repr=False)
+    costs: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
+    attacker: str | None = None
     publisher_benefit: float | None = None
     publisher_loss: float | None = None
     attacker_gain: float | None = None
@@ -259,8 +269,9 @@ class FullDomain(ABC):
             if name not in takes:
                 fits = [entry.name for entry in OBJECTIVES.values() if name in entry.takes]
                 raise InvalidParameter(f"{name} is not for loss={self.loss!r}; it is for {', '.join(fits)}")
-        if "target" in takes and self.target is None:
-            raise InvalidParameter(f"loss={self.loss!r} needs a target: the column that is to be learnt")
+        for name in OBJECTIVES[self.loss].needs:
+            if name not in said:
+                raise InvalidParameter(f"loss={self.loss!r} needs {_NEEDED[name]}")
         return ObjectiveSettings(minimum=minimum, weights=tuple(self.weights), **said)
 
     def prepare(self, points: Points, admits: Admits) -> Search:
