@@ -264,6 +264,7 @@ def _risks(said: dict[str, Any], sizes: list[int]) -> Iterator[str]:
         ("average_risk", average),
         ("marketer_risk", average),
         ("journalist_risk", 1 / min(shown)),
+        ("sample_uniqueness", shown.count(1) / sum(shown)),
     ):
         if name in said and figure > said[name] + 1e-9:
             yield f"{name}={figure:.3f}, asked {said[name]}"

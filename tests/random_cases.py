@@ -31,7 +31,15 @@ ILLNESSES = ["flu", "gout", "hiv", "cancer", "ms"]
 STAGES = ["low", "middle", "high", "worst"]
 ZIPS = ["06100", "06101", "06200", "34000", "34710", "0", "99999"]
 FULL_DOMAIN = tuple(name for name, method in METHODS.items() if method.full_domain)
-RISKS = ("average_risk", "marketer_risk", "journalist_risk", "no_attack", "k_map", "population_uniqueness")
+RISKS = (
+    "average_risk",
+    "marketer_risk",
+    "journalist_risk",
+    "no_attack",
+    "sample_uniqueness",
+    "k_map",
+    "population_uniqueness",
+)
 SOURCES = ("polars",) * 25 + ("pandas", "arrow", "categories", "csv", "parquet", "duckdb")
 FORMATS = ("csv", "tsv", "parquet", "arrow", "xlsx")
 
@@ -263,6 +271,7 @@ def _risk(rng: random.Random) -> dict[str, Any]:
             {"marketer_risk": rng.choice([0.1, 0.3, 0.5]), "fraction": 1.0},
             {"journalist_risk": rng.choice([0.2, 0.3, 0.5]), "fraction": 1.0},
             {"no_attack": [rng.choice([4.0, 9.0, 16.0]), 3.0]},
+            {"sample_uniqueness": rng.choice([0.0, 0.05, 0.2])},
             {"k_map": rng.choice([2, 5]), "fraction": rng.choice([0.2, 0.7])},
             {"population_uniqueness": rng.choice([0.05, 0.3]), "fraction": 0.3},
         ]

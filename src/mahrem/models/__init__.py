@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from mahrem.models._counts import Counts, Need, PrivacyModel, counts_of, holds_either_way, people_counts
     from mahrem.models._delta_disclosure import DeltaDisclosure
     from mahrem.models._delta_presence import DeltaPresence, ShownPresence
-    from mahrem.models._entries import MODELS, TABLE_SETTINGS, ModelEntry, model_setting, model_settings
+    from mahrem.models._entries import (
+        COUNTED,
+        MODELS,
+        TABLE_SETTINGS,
+        ModelEntry,
+        model_setting,
+        model_settings,
+    )
     from mahrem.models._k_anonymity import KAnonymity, TrajectoryAnonymity
     from mahrem.models._l_diversity import (
         DistinctDiversity,
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
         GrassbergerDiversity,
         RecursiveDiversity,
     )
-    from mahrem.models._parse import models_from_settings, models_of_risk, parse_sensitive
+    from mahrem.models._parse import model_of_risk, models_from_settings, models_of_risk, parse_sensitive
     from mahrem.models._people import Holdings, PeopleHoldings, holdings_of
     from mahrem.models._promise import Outcome, Promise, judge
     from mahrem.models._shares import spans_of
@@ -40,6 +47,7 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "COUNTED",
     "MODELS",
     "TABLE_SETTINGS",
     "AlphaK",
@@ -70,6 +78,7 @@ __all__ = [
     "holdings_of",
     "holds_either_way",
     "judge",
+    "model_of_risk",
     "model_setting",
     "model_settings",
     "models_from_settings",

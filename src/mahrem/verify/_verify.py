@@ -96,6 +96,35 @@ class _Coded:
 
 
 @dataclass(frozen=True)
+class _Promised:
+    """Promises by what shows whether they hold."""
+
+    by_class: list[Promise]
+    by_cells: list[Promise]  # what the cells of a class lose
+    by_person: list[Promise]
+    of_people: list[Promise]  # those of both for which a population is asked
+    tied: list[Promise]
+    of_table: list[Promise]
+
+    @classmethod
+    def of(cls, promises: Sequence[Promise]) -> _Promised:
+        """Sort promises."""
+        tied = [promise for promise in promises if promise.model.name == _TRAJECTORIES]
+        by_person = [promise for promise in promises if promise.model.of_members]
+        by_cells = [promise for promise in promises if promise.model.of_cells]
+        of_table = [promise for promise in promises if promise.model.of_table]
+        apart = (*tied, *by_person, *by_cells, *of_table)
+        return cls(
+            by_class=[promise for promise in promises if promise not in apart],
+            by_cells=by_cells,
+            by_person=by_person,
+            of_people=[*by_person, *(promise for promise in by_cells if promise.model.of_people)],
+            tied=tied,
+            of_table=of_table,
+        )
+
+
+@dataclass(frozen=True)
 class _Part:
     """All rows of some of the classes."""
 
@@ -134,13 +163,11 @@ def verify(
         - The verdict does not depend on the order of rows, on ``passes``, or on how the table was made.
         - Only rows that show nothing are ever left out of the classes, and they are counted.
     """
-    quasi, sensitive, promises = claims.quasi, claims.sensitive, claims.promises
-    by_person = [promise for promise in promises if promise.model.of_members]
-    tied = [promise for promise in promises if promise.model.name == _TRAJECTORIES]
-    if by_person and population is None:
-        raise InvalidParameter(f"population=None must be given to check {by_person[0].model.name}")
-    _refuse_untied(tied, claims.linked)
-    if passes and (subjects is not None or by_person or claims.linked):
+    quasi, sensitive, promised = claims.quasi, claims.sensitive, _Promised.of(claims.promises)
+    if promised.of_people and population is None:
+        raise InvalidParameter(f"population=None must be given to check {promised.of_people[0].model.name}")
+    _refuse_untied(promised.tied, claims.linked)
+    if passes and (subjects is not None or promised.of_people or promised.by_cells or claims.linked):
         raise InvalidParameter(f"passes={passes} must be 0 to count people or to look at a population")
     names = list(dict.fromkeys([*quasi, *sensitive, *claims.linked]))
     person, meant, *codes = fresh_names(names, 2 + len(sensitive))
@@ -165,9 +192,8 @@ def verify(
         for name, code in zip(sensitive, codes, strict=True)
     }
 
-    of_table = [promise for promise in promises if promise.model.of_table]
-    by_class = [promise for promise in promises if promise not in (*by_person, *tied, *of_table)]
     by_link: list[_Tied] = []
+    earned: list[Outcome] = []
     present: list[Presence] = []  # one part: a population is not looked at in passes
     sizes: list[Sizes] = []
     persons: list[Sizes] = []
@@ -176,26 +202,33 @@ def verify(
         sizes.append(part.sizes)
         people, behind = _people(part, None if subjects is None else person)
         persons.append(people)
-        outcomes.append(_judged(by_class, part, coded, people, behind))
-        if population is not None and by_person:
+        outcomes.append(_judged(promised.by_class, part, coded, people, behind))
+        if population is not None and promised.of_people:
             from mahrem.verify._presence import presence
 
             present.append(presence(part.rows, part.labels, part.sizes, population, claims, left_out))
-        by_link += [_tied(part, name, by_class if tied else (), coded, behind) for name in claims.linked]
+        earned += [_earned(promise, part, claims, present) for promise in promised.by_cells]
+        by_link += [
+            _tied(part, name, promised.by_class if promised.tied else (), coded, behind)
+            for name in claims.linked
+        ]
         del part, people  # before the next part is read, or two would be in memory
     by_promise = zip(*outcomes, strict=True)
     merged = [
         _merge(promise, [*parts, *(link.outcomes[promise] for link in by_link if promise in link.outcomes)])
-        for promise, parts in zip(by_class, by_promise, strict=True)
+        for promise, parts in zip(promised.by_class, by_promise, strict=True)
     ]
-    if by_person:
+    if promised.by_person:
         from mahrem.verify._presence import judge_presence
 
-        merged += [judge_presence(promise, found) for promise in by_person for found in present]
+        merged += [judge_presence(promise, found) for promise in promised.by_person for found in present]
+    merged += earned
     hardest = min(by_link, key=lambda link: link.fewest, default=None)
     together = _sizes_alone(np.concatenate(persons))
-    merged += [judge(promise, together) for promise in of_table]
-    merged += [] if hardest is None else [judge(promise, _sizes_alone(hardest.people)) for promise in tied]
+    merged += [judge(promise, together) for promise in promised.of_table]
+    merged += (
+        [] if hardest is None else [judge(promise, _sizes_alone(hardest.people)) for promise in promised.tied]
+    )
     return Verdict(
         rows=rows,
         suppressed=left_out,
@@ -205,6 +238,16 @@ def verify(
         trajectories=None if hardest is None else hardest.people,
         joined=tuple(name for name, known in coded.items() if known.joined),
     )
+
+
+def _earned(promise: Promise, part: _Part, claims: Claims, present: Sequence[Presence]) -> Outcome:
+    """Judge what all classes earn, by what each shows."""
+    from mahrem.verify._profit import judge_profit
+
+    first = np.zeros(len(part.sizes), np.int64)
+    first[part.labels] = np.arange(len(part.labels))
+    shown = part.rows.select(claims.quasi)[first]
+    return judge_profit(promise, shown, part.sizes, claims, present[-1] if promise.model.of_people else None)
 
 
 def _judged(

@@ -279,7 +279,7 @@ class StatedCosts(ColumnObjective):
         heights = tuple(len(costs) for costs in settings.costs)
         if heights != lattice.heights:
             raise InvalidParameter(
-                f"costs must be one for each level of each column: {list(lattice.heights)}, not {list(heights)}"
+                f"costs must be one for each level of each column: {lattice.heights}, not {heights}"
             )
         lowest = tuple(np.array(costs, np.float64) for costs in settings.costs)
         return cls(lattice, settings, settings.weights_of(lattice), lowest)

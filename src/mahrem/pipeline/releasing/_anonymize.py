@@ -98,8 +98,11 @@ def anonymize(
         k_map: So many people of the population fit a class, counted in population or estimated from fraction.
         journalist_risk: Largest expected chance to find somebody of a class in the population.
         no_attack: What finding somebody brings an attacker, and what looking costs: it must not pay.
+        profitability: What a row earns, what it costs when found, what that brings an attacker, what looking
+            costs: each row must earn something.
         average_risk: Largest mean chance to find a row.
         marketer_risk: Largest share of rows that somebody expects to find who matches all.
+        sample_uniqueness: Largest share of published rows that stand alone.
         population_uniqueness: Largest share of the population thought to stand alone.
         population_uniqueness_kind: Estimator of population uniqueness.
         population: Table with everyone: for delta-presence, k-map, and for audits.

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mahrem import check, typed
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
-from mahrem.models import MODELS, TABLE_SETTINGS, model_settings, models_from_settings, models_of_risk
+from mahrem.models import (
+    COUNTED,
+    MODELS,
+    TABLE_SETTINGS,
+    model_of_risk,
+    model_settings,
+    models_from_settings,
+    models_of_risk,
+)
 from mahrem.partition import METHODS
 from mahrem.readers import by_column, column, columns, number, switch, text, texts, whole
 from mahrem.release.decisions import _readers as readers
@@ -120,8 +128,10 @@ class Policy:
     k_map: int | None = same_setting(TABLE_SETTINGS["k_map"])
     journalist_risk: float | None = same_setting(TABLE_SETTINGS["journalist_risk"])
     no_attack: tuple[float, float] | None = same_setting(TABLE_SETTINGS["no_attack"])
+    profitability: tuple[float, ...] | None = same_setting(TABLE_SETTINGS["profitability"])
     average_risk: float | None = same_setting(TABLE_SETTINGS["average_risk"])
     marketer_risk: float | None = same_setting(TABLE_SETTINGS["marketer_risk"])
+    sample_uniqueness: float | None = same_setting(TABLE_SETTINGS["sample_uniqueness"])
     population_uniqueness: float | None = same_setting(TABLE_SETTINGS["population_uniqueness"])
     population_uniqueness_kind: str | None = same_setting(TABLE_SETTINGS["population_uniqueness_kind"])
     population: Any = _secret(
@@ -265,8 +275,9 @@ class Policy:
             raise InvalidParameter(
                 f"known_absence={self.known_absence!r} is about delta_presence; say delta_presence too"
             )
-        if self.k_map is not None and self.population is not None:
-            self._check_k_map()
+        self._check_profitability()
+        for name in self.counted:
+            self._check_counted(name)
         if self.suppressed != "hidden":
             self._check_suppressed()
         self._check_automatic()
@@ -322,19 +333,39 @@ class Policy:
             )
         self._refuse_hidden_anywhere("delta_presence")
 
-    def _check_k_map(self) -> None:
+    @property
+    def counted(self) -> dict[str, str]:
+        """Promises whose people are counted in a population, not estimated: the model by the setting."""
+        if self.population is None:
+            return {}
+        return {name: model for name, model in COUNTED.items() if getattr(self, name) is not None}
+
+    def _check_counted(self, name: str) -> None:
         """Refuse what would keep people of the population from being counted."""
         if self.fraction is not None:
             raise InvalidParameter(
-                "k_map is counted in population or estimated from fraction; give one of the two"
+                f"{name} is counted in population or estimated from fraction; give one of the two"
             )
         if self.subject is not None:
             raise InvalidParameter(
-                "subject: people of several rows would count several times in population, and k_map would "
-                "not hold; publish one row for each person"
+                f"subject: people of several rows would count several times in population, and {name} would "
+                f"not hold; publish one row for each person"
             )
-        check.one_of(("text",), **{"cells (with k_map and population)": self.cells})
-        self._refuse_hidden_anywhere("k_map")
+        check.one_of(("text",), **{f"cells (with {name} and population)": self.cells})
+        self._refuse_hidden_anywhere(name)
+
+    def _check_profitability(self) -> None:
+        """Refuse what would keep the loss of a row from being reckoned."""
+        if self.profitability is None:
+            return
+        for name in ("subject", "local", "repair", "trajectory_k"):
+            if getattr(self, name):
+                raise InvalidParameter(f"{name} does not go with profitability; leave one out")
+        if self.suppressed != "hidden":
+            raise InvalidParameter(
+                f"suppressed={self.suppressed!r} shows rows that earn nothing; leave profitability out"
+            )
+        check.one_of(("text",), **{"cells (with profitability)": self.cells})
 
     def _refuse_hidden_anywhere(self, promise: str) -> None:
         if self.missing is Missing.SUPPRESS:
@@ -408,9 +439,9 @@ class Policy:
             promises.append(Promise(MODELS["trajectory-k-anonymity"].load()(self.trajectory_k), None))
         about_risk = [entry.figure.name for entry in MODELS.values() if entry.fraction]
         figures = {name: getattr(self, name, None) for name in about_risk}
-        if self.k_map is not None and self.population is not None:  # counted, not estimated
-            promises.append(Promise(MODELS["k-map-population"].load()(self.k_map), None))
-            figures["k_map"] = None
+        for name, model in self.counted.items():
+            promises.append(Promise(model_of_risk(model, figures[name]), None))
+            figures[name] = None
         kind = self.population_uniqueness_kind
         risks = models_of_risk(figures, fraction=self.fraction, kind=kind)
         promises.extend(Promise(model, None) for model in risks)
