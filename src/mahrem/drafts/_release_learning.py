@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -37,9 +38,8 @@ def measure_learning(draft: Draft, target: str) -> ReportLearning:
     ]  # whatever order rows came in
     small = past_the_door(policy)
     if policy.population is not None:
-        small = replace(
-            small, population=None, delta_presence=None, known_absence=None, **dict.fromkeys(COUNTED)
-        )
+        alone: dict[str, Any] = dict.fromkeys(("population", "delta_presence", "known_absence", *COUNTED))
+        small = replace(small, **alone)
     prepared = prepare(frame[order], small, to_publish=False)
     whole = LearningMeasure.of(prepared, small, target, _CLASSIFIERS, _SPLITS)
     before = whole.original()

@@ -175,7 +175,7 @@ class Search:
         kept = admitted & (sizes > 0)
         refused = int(sizes[~admitted].sum())
         for least in np.unique(sizes[kept]):
-            left = kept & (sizes >= least)
+            left: Mask = kept & (sizes >= least)
             if refused + int(sizes[kept & ~left].sum()) > self.budget:
                 break
             if self._keeps_together(sizes[left]):

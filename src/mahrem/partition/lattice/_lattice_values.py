@@ -48,7 +48,7 @@ class ValuedLattice:
         _, sizes, group = counting.regroup(pairs.keys, pairs.sizes, lift)
         code = self.lattice.codes(pairs, len(levels)).astype(np.int64)
         told = np.flatnonzero((code > 0) & (pairs.sizes > 0))
-        told = told[_in_order(group[told], code[told])]
+        told = told[_in_order(group[told].astype(np.int64), code[told])]
         return Counts(
             sizes=sizes,
             group=group[told].astype(np.int64),

@@ -168,8 +168,10 @@ def _check_promises(
     if presence is not None:
         name = "delta-presence-shown" if settings.get("known_absence") == "allowed" else "delta-presence"
         wanted.append((name, None, presence[1]))
-    for figure, model in _counted(settings, report).items():
-        wanted.append((model, None, model_of_risk(model, settings[figure]).wanted))
+    wanted += [
+        (name, None, model_of_risk(name, settings[setting]).wanted)
+        for setting, name in _counted(settings, report).items()
+    ]
     told = [(promise["model"], promise["column"], promise["wanted"]) for promise in report["promises"]]
     for model, column, figure in wanted:
         names = {column, None if column is None else published.get(column)}
