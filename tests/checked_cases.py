@@ -219,6 +219,7 @@ def _risks(said: dict[str, Any], sizes: list[int]) -> Iterator[str]:
         "average_risk": lambda: population.average(sizes),
         "marketer_risk": lambda: population.marketer(sizes, fraction),
         "journalist_risk": lambda: population.journalist(worst, fraction),
+        "sample_uniqueness": lambda: sizes.count(1) / sum(sizes),
         "population_uniqueness": lambda: population.uniqueness(sizes, fraction),
     }
     for name in RISKS:

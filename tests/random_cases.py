@@ -32,7 +32,15 @@ SPELT = ["flu", "Flu", "FLU ", "gout", "go\u200but", "hiv", "ménière", "me\u03
 STAGES = ["low", "middle", "high", "worst"]
 ZIPS = ["06100", "06101", "06200", "34000", "34710", "0", "99999"]
 FULL_DOMAIN = tuple(name for name, method in METHODS.items() if method.full_domain)
-RISKS = ("average_risk", "marketer_risk", "journalist_risk", "no_attack", "k_map", "population_uniqueness")
+RISKS = (
+    "average_risk",
+    "marketer_risk",
+    "journalist_risk",
+    "no_attack",
+    "sample_uniqueness",
+    "k_map",
+    "population_uniqueness",
+)
 STATISTICS = ("sav", "dta", "xpt")
 SOURCES = (
     *("polars",) * 40,
@@ -304,6 +312,7 @@ def _risk(rng: random.Random) -> dict[str, Any]:
             {"journalist_risk": rng.choice([0.1, 0.2, 0.3, 0.5]), "fraction": rng.choice([0.05, 0.4, 1.0])},
             {"no_attack": [rng.choice([4.0, 9.0, 16.0]), 3.0]},
             {"no_attack": [rng.choice([4.0, 9.0, 16.0]), 3.0], "fraction": 0.4},
+            {"sample_uniqueness": rng.choice([0.0, 0.05, 0.2])},
             {"k_map": rng.choice([2, 5, 9]), "fraction": rng.choice([0.05, 0.2, 0.7])},
             {"population_uniqueness": rng.choice([0.01, 0.05, 0.3]), "fraction": rng.choice([0.05, 0.3])},
         ]

@@ -83,6 +83,7 @@ def slow_loss(  # noqa: C901, PLR0912, PLR0915 - one definition after the other
     publisher_loss: float = 300.0,
     attacker_gain: float = 300.0,
     attacker_cost: float = 4.0,
+    costs: Sequence[Sequence[float]] = (),
 ) -> float:
     d, n, refused = len(x.trees), x.n, x.refused
     s = 2 * factor if factor < 0.5 else 1.0
@@ -134,6 +135,46 @@ def slow_loss(  # noqa: C901, PLR0912, PLR0915 - one definition after the other
                     bits += s * sum(-math.log2(lost[x.cell(r, j)] / len(refused)) for r in refused)
                 values.append(bits)
             return put_together(values, w, aggregate or "sum")
+        case "nu-entropy-scaled":
+            values = []
+            for j in columns:
+                own = Counter(int(x.leaves[r, j]) for r in x.rows)
+                node = Counter(x.cell(r, j) for r in x.rows)
+                lost = Counter(x.cell(r, j) for r in refused)
+                bits = sum(-math.log2(own[int(x.leaves[r, j])] / node[x.cell(r, j)]) for r in x.rows)
+                bits += sum(-math.log2(lost[x.cell(r, j)] / len(refused)) for r in refused)
+                most = sum(-math.log2(own[int(x.leaves[r, j])] / n) for r in x.rows)
+                values.append(bits / most if most else 0.0)
+            return put_together(values, w, aggregate or "arithmetic")
+        case "stated":
+            return put_together([costs[j][x.node[j]] for j in columns], w, aggregate or "sum")
+        case "record-loss":
+            size = math.prod(tree.leaves for tree in x.trees)
+            total = s * len(refused)
+            for r in told:
+                shares = math.prod(share(x.trees[j], int(x.leaves[r, j]), x.node[j]) for j in columns)
+                total += g * (math.log10(shares) / math.log10(size) + 1 if size > 1 else 0.0)
+            return total
+        case "ambiguity":
+            total = len(refused) * math.prod(tree.leaves for tree in x.trees)
+            for r in told:
+                total += math.prod(
+                    share(x.trees[j], int(x.leaves[r, j]), x.node[j]) * x.trees[j].leaves for j in columns
+                )
+            return total
+        case "divergence":
+            own = Counter(tuple(x.leaves[r]) for r in x.rows)
+            size = {r: len(members) for members in x.shown for r in members}
+            total = 0.0
+            for r in x.rows:
+                area = math.prod(tree.leaves for tree in x.trees)
+                if r in size:
+                    area = math.prod(
+                        share(x.trees[j], int(x.leaves[r, j]), x.node[j]) * x.trees[j].leaves for j in columns
+                    )
+                chance = own[tuple(x.leaves[r])] / n
+                total += chance * math.log2(chance / (size.get(r, len(refused)) / n / area))
+            return total
         case "classification":
             most = max(factor, g, s)
             total = len(refused) * factor

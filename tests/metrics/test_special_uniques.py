@@ -136,3 +136,31 @@ def test_what_is_no_matrix_or_share_is_refused() -> None:
         unique_columns(np.array([[1]]), share=0.0)
     with pytest.raises(InvalidParameter, match="below 1"):
         suda(np.array([[1]]), fraction=1.0)
+
+
+# What sdcMicro's tests of suda2 state (github.com/sdcTools/sdcMicro, tests/testthat/test_suda2.R): rows as
+# letters for values, one a column. The last is the example of its guideline.
+STATED = {
+    "three rows": (["boo", "acf", "aoo"], [2, 4, 2]),
+    "of the book": (
+        ["ymhs", "ymhs", "ymls", "ymls", "yflu", "yfls", "yflm", "omlu"],
+        [0, 0, 0, 0, 4, 2, 6, 8],
+    ),
+    "of the guideline": (
+        ["ufie", "ufie", "ufpn", "umse", "rfsu", "umse", "ufcn", "umhu", "ufin", "ufin"],
+        [0, 0, 6, 0, 12, 0, 6, 10, 0, 0],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(STATED))
+def test_scores_are_those_that_sdcmicro_states(name: str) -> None:
+    rows, scores = STATED[name]
+    codes = np.array([[ord(letter) for letter in row] for row in rows])
+    assert suda(codes).scores.tolist() == scores
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (1, 0, 2), (2, 1, 0)])
+def test_contributions_are_those_that_sdcmicro_states(order: tuple[int, ...]) -> None:
+    codes = np.array([[2, 0, 0], [1, 3, 6], [1, 0, 0]])[:, order]
+    assert suda(codes).contributions.tolist() == [[50, 37.5, 37.5][column] for column in order]

@@ -37,6 +37,15 @@ def test_the_example_of_francdat_has_the_risks_that_the_definition_gives() -> No
     assert [found.below(2), found.below(3)] == [4, 8]
 
 
+def test_eight_records_have_the_risks_that_sdcmicro_states() -> None:
+    """Its tests of indivRisk: github.com/sdcTools/sdcMicro, tests/testthat/test_indivRisk.R."""
+    keys = np.column_stack([[2, 3, 2, 2, 3, 3, 1, 2], [3, 3, 3, 3, 3, 3, 4, 3], [1, 3, 1, 2, 1, 1, 1, 1]])
+    weights = np.array([18.0, 45.5, 39.0, 17.0, 92.0, 8.0, 123.5, 51.0])
+    stated = [0.01369863, 0.08579129, 0.01369863, 0.17707583, 0.01877883, 0.01877883, 0.03931625, 0.01369863]
+    assert individual_risk(keys, weights).risk == pytest.approx(stated, abs=5e-9)
+    assert individual_risk(keys).risk == pytest.approx([1 / 3, 1, 1 / 3, 1, 0.5, 0.5, 1, 1 / 3])
+
+
 def by_integral(frequency: int, population: float) -> float:
     """The definition: one over the population's count, which is negative binomial, by summing it up."""
     share = frequency / population

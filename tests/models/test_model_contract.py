@@ -40,10 +40,11 @@ TIGHTEST_FIRST = {
     "DeltaDisclosure": [models.DeltaDisclosure(d) for d in (0.1, 0.5, 1, 3)],
     "TrajectoryAnonymity": [models.TrajectoryAnonymity(k) for k in (9, 4, 2, 1)],
     "DeltaPresence": [models.DeltaPresence(*b) for b in ((0.4, 0.5), (0.2, 0.5), (0.2, 0.8), (0, 1))],
+    "PopulationNoAttack": [populations.PopulationNoAttack(gain, 4.0) for gain in (35.0, 15.0, 7.0, 3.0)],
     "PopulationKMap": [populations.PopulationKMap(k) for k in (9, 4, 2, 1)],
     "ShownPresence": [models.ShownPresence(*b) for b in ((0.4, 0.5), (0.2, 0.5), (0.2, 0.8), (0, 1))],
 }
-OF_MEMBERS = {"DeltaPresence", "ShownPresence", "PopulationKMap"}
+OF_MEMBERS = {"DeltaPresence", "ShownPresence", "PopulationKMap", "PopulationNoAttack"}
 ORDER_MATTERS = {"OrderedCloseness", *OF_MEMBERS}
 TREE = np.array([[0, 1, 2, 3, 4], [0, 0, 1, 1, 2], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]])
 ALL = {
@@ -52,8 +53,10 @@ ALL = {
     for name in room.__all__
     if PrivacyModel in getattr(getattr(room, name), "__mro__", ())[1:]
 }
-EVERY = [  # what is about all classes together has a contract of its own
-    name for name, model in ALL.items() if not model.of_table and name != "Sampled"
+EVERY = [  # what is about all classes together, or about cells, has a contract of its own
+    name
+    for name, model in ALL.items()
+    if not (model.of_table or model.of_cells) and name not in {"Sampled", "PeopleEnough"}
 ]
 
 
@@ -142,7 +145,7 @@ def slow_level(model: PrivacyModel, row: np.ndarray, rows: int, counts: Counts) 
             return max(abs(np.log(a / b)) if a > 0 else np.inf for a, b in zip(p, q, strict=True) if b > 0)
         case models.DeltaPresence():
             return p[1]
-        case populations.PopulationKMap():
+        case populations.PeopleEnough():
             return float(row.sum()) if row[1] else np.inf
     raise AssertionError(model)
 

@@ -19,6 +19,7 @@ from mahrem.models.populations import TableModel
 TIGHTEST_FIRST = {
     "AverageRisk": [populations.AverageRisk(risk) for risk in (0.05, 0.2, 0.5, 1.0)],
     "MarketerRisk": [populations.MarketerRisk(risk, 0.3) for risk in (0.05, 0.2, 0.5, 1.0)],
+    "SampleUniqueness": [populations.SampleUniqueness(share) for share in (0.0, 0.05, 0.3, 1.0)],
     "PopulationUniqueness": [populations.PopulationUniqueness(share, 0.2) for share in (0.0, 0.01, 0.1, 1.0)],
 }
 EVERY = [name for name in populations.__all__ if TableModel in getattr(populations, name).__mro__[1:]]
@@ -42,6 +43,8 @@ def slow_figure(model: TableModel, sizes: list[int]) -> float:
                 return float(quad(lambda v: v ** (size - 1) / (1 + a * v), 0, 1)[0])
 
             return sum(size * chance(size) for size in sizes) / rows
+        case populations.SampleUniqueness():
+            return sizes.count(1) / rows
         case populations.PopulationUniqueness():
             if 1 not in sizes:
                 return 0.0

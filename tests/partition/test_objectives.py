@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,20 +33,30 @@ names = st.sampled_from(sorted(OBJECTIVES))
 
 
 @st.composite
-def told(draw: st.DrawFn, name: str, columns: int) -> dict[str, Any]:
+def told(draw: st.DrawFn, name: str, heights: Sequence[int]) -> dict[str, Any]:
     """Settings that an objective takes."""
     takes = OBJECTIVES[name].takes
     said: dict[str, Any] = {}
+    columns = len(heights)
     if draw(st.booleans()):
         said["weights"] = tuple(draw(st.lists(st.floats(0.1, 3), min_size=columns, max_size=columns)))
     if "factor" in takes:
         said["factor"] = draw(st.sampled_from([0.0, 0.2, 0.5, 0.7, 1.0]))
     if "aggregate" in takes:
         said["aggregate"] = draw(st.sampled_from([None, *AGGREGATES]))
+    if "costs" in takes:
+        said["costs"] = tuple(
+            tuple(sorted(draw(st.lists(st.floats(0, 9), min_size=height, max_size=height))))
+            for height in heights
+        )
     if "attacker_gain" in takes:
         said["attacker_gain"] = draw(st.sampled_from([0.0, 7.0, 300.0]))
         said["publisher_loss"] = draw(st.sampled_from([0.0, 500.0]))
     return said
+
+
+def heights_of(table: Table) -> list[int]:
+    return [tree.levels for tree in table.trees]
 
 
 def judged(lattice: Any, node: tuple[int, ...], admitted: Mask) -> JudgedNode:
@@ -72,7 +83,7 @@ def by_hand(table: Table, name: str, said: dict[str, Any], node: tuple[int, ...]
 @settings(deadline=None, max_examples=120)
 @given(tables(), names, st.data())
 def test_the_loss_of_a_node_is_that_of_the_definition(table: Table, name: str, data: st.DataObject) -> None:
-    said = data.draw(told(name, len(table.trees)))
+    said = data.draw(told(name, heights_of(table)))
     lattice, objective = prepared(table, name, said)
     node = tuple(data.draw(st.integers(0, tree.levels - 1)) for tree in table.trees)
     count = len(lattice.classes(node).sizes)
@@ -86,7 +97,7 @@ def test_the_loss_of_a_node_is_that_of_the_definition(table: Table, name: str, d
 def test_the_bound_of_a_node_is_below_the_loss_of_all_above(
     table: Table, name: str, data: st.DataObject
 ) -> None:
-    said = data.draw(told(name, len(table.trees)))
+    said = data.draw(told(name, heights_of(table)))
     lattice, objective = prepared(table, name, said)
     low = tuple(data.draw(st.integers(0, tree.levels - 1)) for tree in table.trees)
     high = tuple(
@@ -117,7 +128,7 @@ def test_the_bound_of_a_node_is_below_the_loss_of_all_above(
 def test_refusing_more_never_loses_less_where_an_objective_says_so(
     table: Table, name: str, data: st.DataObject
 ) -> None:
-    said = data.draw(told(name, len(table.trees)))
+    said = data.draw(told(name, heights_of(table)))
     lattice, objective = prepared(table, name, said)
     node = tuple(data.draw(st.integers(0, tree.levels - 1)) for tree in table.trees)
     count = len(lattice.classes(node).sizes)
@@ -134,7 +145,7 @@ def test_refusing_more_never_loses_less_where_an_objective_says_so(
 def test_flash_finds_the_least_loss_under_every_objective_and_setting(
     table: Table, name: str, limit: float, data: st.DataObject
 ) -> None:
-    said = data.draw(told(name, len(table.trees)))
+    said = data.draw(told(name, heights_of(table)))
     more = {"target": table.values} if "target" in OBJECTIVES[name].takes else {}
     method = build_method(
         "flash", hierarchies=table.trees, suppression_limit=limit, options={"loss": name, **said, **more}
@@ -172,14 +183,17 @@ def test_every_node_of_a_lattice_loses_what_the_definition_says(name: str) -> No
     table = small_table()
     nodes = list(itertools.product(*(range(tree.levels) for tree in table.trees)))
     assert len(nodes) >= 40
-    for said in (
+    several: tuple[dict[str, Any], ...] = (
         {},
         {"weights": (0.5, 1.0, 2.0)},
         {"factor": 0.3},
         {"factor": 0.8, "aggregate": "geometric"},
-    ):
+    )
+    for said in several:
         if any(key not in (*OBJECTIVES[name].takes, "weights") for key in said):
             continue
+        if name == "stated":
+            said |= {"costs": tuple(tuple(map(float, range(height))) for height in heights_of(table))}
         lattice, objective = prepared(table, name, said)
         for node in nodes:
             admitted = lattice.classes(node).sizes >= 3
@@ -208,10 +222,15 @@ def test_losses_by_hand() -> None:
         "nu-entropy*": 0,
         "classification": (4 + 1 + 0.5) / 8,  # a tie, one of three, one refused
         "payout": 4 * 300 / 4 + 3 * 300 / 3 + 1200,
+        "record-loss": 1,
+        "ambiguity": 4 + 3 + 4,
+        "divergence": math.log2((1 / 8) / (1 / 8 / 4)) / 8,
+        "nu-entropy-scaled": 0,
+        "stated": 3,
     }
     assert sorted(wanted) == sorted(OBJECTIVES)
     for name, figure in wanted.items():
-        lattice, objective = prepared(table, name, {})
+        lattice, objective = prepared(table, name, {"costs": ((3.0, 4.0, 5.0),)} if name == "stated" else {})
         found = objective.value(judged(lattice, (0,), np.array([True, True, False])))
         assert found == pytest.approx(figure, abs=1e-12), name
 
@@ -234,6 +253,11 @@ def test_a_huge_class_does_not_overflow() -> None:
         ({"loss": "classification"}, "needs a target"),
         ({"loss": "payout", "attacker_gain": -1.0}, "attacker_gain"),
         ({"loss": "payout", "publisher_benefit": 0.0}, "publisher_benefit"),
+        ({"loss": "stated"}, "needs costs"),
+        ({"loss": "stated", "costs": ((1.0, 0.5),)}, "must not fall"),
+        ({"loss": "stated", "costs": ((-1.0, 0.5),)}, "costs"),
+        ({"loss": "dm", "costs": ((1.0,),)}, "costs is not for"),
+        ({"loss": "payout", "attacker": "marketer"}, "attacker"),
         ({"target": Values("d", np.zeros(3, np.int32), 1)}, "target is not for"),
     ],
 )
@@ -250,4 +274,4 @@ def test_weights_must_be_as_many_as_columns() -> None:
 
 def test_each_objective_says_whether_it_is_monotone() -> None:
     monotone = {name for name, entry in OBJECTIVES.items() if entry.load().monotone}
-    assert monotone == {"height", "precision*", "dm*", "nu-entropy*"}
+    assert monotone == {"height", "precision*", "dm*", "nu-entropy*", "stated"}

@@ -28,7 +28,7 @@ from slow_lattice import SlowSearch, Table, tables
 OPTIMAL = ("incognito", "ola", "flash", "mingen")
 FULL_DOMAIN = [name for name, method in METHODS.items() if method.full_domain]
 limits = st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0])
-losses = st.sampled_from([name for name in OBJECTIVES if "target" not in OBJECTIVES[name].takes])
+losses = st.sampled_from([name for name in OBJECTIVES if not OBJECTIVES[name].needs])
 presences = st.sampled_from(
     [
         (KAnonymity(1), DeltaPresence(0, 0.5)),

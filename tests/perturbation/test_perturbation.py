@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mahrem as mh
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidParameter, MahremError
 from mahrem.metrics.perturbed import (
     eigenvalue_change,
     il1s,
@@ -228,6 +228,20 @@ def test_every_perturbation_is_a_step_that_says_that_k_is_not_promised(method: s
     assert measured <= set(report["measures"]) or "changed_share" in report["measures"]
     if method == "pram":
         assert np.array(report["steps"][0]["matrix"]).sum(axis=1) == pytest.approx([1, 1])
+
+
+def test_households_are_told_apart_by_a_column_that_is_not_published(tmp_path: Path) -> None:
+    table = survey()
+    said = {"quasi": ["region", "age", "sex"], "insensitive": ["income"], "accept": {"*": "a test"}}
+    swap = "household-swap:household=house,similar=sex,share=0.3"
+    hidden = mh.perturb(
+        table, steps={"region": swap}, seed=1, identifier=["house"], output=tmp_path / "out", **said
+    )
+    shown = mh.perturb(table, steps={"region": swap}, seed=1, **{**said, "insensitive": ["income", "house"]})
+    assert "house" not in hidden.table.columns
+    assert hidden.table["region"].equals(shown.table["region"])
+    with pytest.raises(MahremError, match="flat"):
+        mh.perturb(table, steps={"region": swap.replace("house,", "flat,")}, identifier=["house"], **said)
 
 
 def test_of_few_rows_nothing_is_measured() -> None:

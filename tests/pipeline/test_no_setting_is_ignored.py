@@ -150,6 +150,8 @@ OF_ALL: dict[str, Any] = {
     "population_uniqueness": 0.01,
     "population_uniqueness_kind": "dankar",
     "no_attack": (300.0, 30.0),
+    "profitability": (100.0, 300.0, 300.0, 4.0),
+    "sample_uniqueness": 0.1,
     "local": True,
     "population": TABLE,
     "known_absence": True,

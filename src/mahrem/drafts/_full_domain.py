@@ -47,7 +47,22 @@ def objective_options(prepared: Prepared, policy: Policy, options: Mapping[str, 
         told["weights"] = tuple(weights.values())
     if isinstance(told.get("target"), str):
         told["target"] = _target(prepared, told["target"])
+    if isinstance(told.get("costs"), Mapping):
+        told["costs"] = _costs(prepared, told["costs"])
     return told
+
+
+def _costs(prepared: Prepared, said: Mapping[str, Any]) -> tuple[tuple[float, ...], ...]:
+    """Put the costs of levels, by column, into the order of the columns."""
+    names = [axis.name for axis in prepared.axes]
+    check.unknown_keys(said, names, where="costs")
+    lacking = [name for name in names if name not in said]
+    if lacking:
+        raise InvalidParameter(f"costs lacks {lacking[0]!r}: say what each of its levels costs")
+    try:
+        return tuple(tuple(float(cost) for cost in said[name]) for name in names)
+    except (TypeError, ValueError):
+        raise InvalidParameter("costs must be numbers, one for each level of each column") from None
 
 
 def _target(prepared: Prepared, name: str) -> Values:

@@ -12,7 +12,7 @@ from mahrem import check
 from mahrem.drafts._coarse_axes import partition_in_blocks
 from mahrem.drafts._prepare import Prepared
 from mahrem.drafts._rewritten import past_the_door
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidParameter, spelled
 from mahrem.models import KAnonymity, PrivacyModel, Promise
 from mahrem.partition import METHODS, Admission, Admits, Levels, Partition
 from mahrem.partition.judging import within_patterns
@@ -62,6 +62,12 @@ def refuse_for_levels(policy: Policy, method: str) -> None:
     policy = past_the_door(policy)
     if policy.local and policy.suppressed != "hidden":
         raise InvalidParameter(f"suppressed={policy.suppressed!r} does not go with local; leave one out")
+    lacking = [name for name in policy.quasi if name not in policy.hierarchy]
+    if policy.profitability is not None and lacking:
+        raise InvalidParameter(
+            f"profitability reckons with what cells lose: say the hierarchy of {lacking[0]!r}, "
+            f"{spelled('hierarchy', {lacking[0]: 'FILE'})}"
+        )
     for name in ("jitter", "repair", *COARSENING, *BOUNDING):
         if getattr(policy, name):
             raise InvalidParameter(
@@ -72,6 +78,10 @@ def refuse_for_levels(policy: Policy, method: str) -> None:
 
 def refuse_without_levels(policy: Policy, method: str) -> None:
     """Refuse what only a method that lifts whole columns can do."""
+    if policy.profitability is not None:
+        raise InvalidParameter(
+            f"profitability reckons with levels of hierarchies; method={method!r} cuts: choose 'flash', say"
+        )
     if policy.local:
         raise InvalidParameter(
             f"local is for methods that lift whole columns; method={method!r} cuts: choose 'flash', say"
@@ -175,12 +185,16 @@ def admission(
 ) -> Admission:
     """Give the judge of candidate classes for what is promised, or for some other promises."""
     judged: list[tuple[PrivacyModel, Values | None]] = []
-    for promise in prepared.promises if promises is None else promises:
+    said = prepared.promises if promises is None else promises
+    asked = [promise.model for promise in said]
+    for promise in said:
         if promise.model.of_members:
             judged.append((promise.model, prepared.membership()))
         elif promise.model.by_size:  # rows enough are all that it asks for
             judged.append((KAnonymity(promise.model.least_rows), None))
-        elif promise.model.name != "trajectory-k-anonymity" and not promise.model.of_table:
+        elif promise.model.name != "trajectory-k-anonymity" and not (
+            promise.model.of_table or promise.model.of_cells
+        ):
             judged.append((promise.model, prepared.values[promise.column] if promise.column else None))
     return Admission(
         tuple(judged),
@@ -188,11 +202,8 @@ def admission(
         subjects=prepared.subjects,
         members=prepared.members,
         keeps_sensitive=keeps_sensitive,
-        of_table=tuple(
-            promise.model
-            for promise in (prepared.promises if promises is None else promises)
-            if promise.model.of_table
-        ),
+        of_table=tuple(model for model in asked if model.of_table),
+        of_cells=tuple(model for model in asked if model.of_cells),
     )
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from mahrem.drafts._coarse_axes import coarse_axis
 from mahrem.drafts._rewritten import RewrittenSource, rewritten
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, spelled
-from mahrem.models import Counts, Promise, counts_of, judge
+from mahrem.models import COUNTED, Counts, Promise, counts_of, judge
 from mahrem.release import notes_of_several_rows, refuse_giving_away
 from mahrem.release.decisions import (
     Policy,
@@ -182,8 +182,9 @@ def _as_arrays(frame: pl.DataFrame, taken: _Taken) -> Prepared:
     if part.height == 0:
         raise InvalidInput(f"source={source.label!r} has no rows to publish")
 
-    if policy.population is not None and policy.delta_presence is None and policy.k_map is None:
-        raise InvalidParameter("population is only used by delta_presence and k_map; say one of them too")
+    if policy.population is not None and policy.delta_presence is None and not policy.counted:
+        using = ", ".join(("delta_presence", *COUNTED))
+        raise InvalidParameter(f"population is only used by {using}; say one of them too")
     if policy.trajectory_k is not None and not policy.pseudonym:
         raise InvalidParameter(
             f"trajectory_k={policy.trajectory_k} speaks of rows that are tied together; name what ties them: "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from mahrem.drafts._draft import Draft
 from mahrem.drafts._learning_measure import SHOWN, LearningMeasure
 from mahrem.drafts._prepare import prepare
 from mahrem.drafts._rewritten import past_the_door
+from mahrem.models import COUNTED
 from mahrem.report import ReportLearning
 
 _ROWS = 4_000
@@ -36,7 +38,8 @@ def measure_learning(draft: Draft, target: str) -> ReportLearning:
     ]  # whatever order rows came in
     small = past_the_door(policy)
     if policy.population is not None:
-        small = replace(small, population=None, delta_presence=None, known_absence=None, k_map=None)
+        alone: dict[str, Any] = dict.fromkeys(("population", "delta_presence", "known_absence", *COUNTED))
+        small = replace(small, **alone)
     prepared = prepare(frame[order], small, to_publish=False)
     whole = LearningMeasure.of(prepared, small, target, _CLASSIFIERS, _SPLITS)
     before = whole.original()

@@ -147,7 +147,9 @@ class Choice:
         gathered |= self.policy.local  # classes of several passes may look alike
         # Classes that look alike are one to who reads them: such a model may refuse what it admits by itself.
         models = [promise.model for promise in self.prepared.promises]
-        gathered |= any(not (model.monotone or model.of_table or model.of_members) for model in models)
+        gathered |= any(
+            not (model.monotone or model.of_table or model.of_members or model.of_cells) for model in models
+        )
         together = [promise for promise in self.prepared.promises if promise.model.of_table]
         if tied is None and not gathered and not together:
             return True

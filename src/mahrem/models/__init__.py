@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mahrem.models._delta_disclosure import DeltaDisclosure
     from mahrem.models._delta_presence import DeltaPresence, ShownPresence
     from mahrem.models._entries import (
+        COUNTED,
         MODELS,
         TABLE_SETTINGS,
         ModelEntry,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
         GrassbergerDiversity,
         RecursiveDiversity,
     )
-    from mahrem.models._parse import models_from_settings, models_of_risk, parse_sensitive
+    from mahrem.models._parse import model_of_risk, models_from_settings, models_of_risk, parse_sensitive
     from mahrem.models._people import Holdings, PeopleHoldings, holdings_of
     from mahrem.models._promise import Outcome, Promise, judge
     from mahrem.models._shares import spans_of
@@ -47,6 +48,7 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "COUNTED",
     "MODELS",
     "TABLE_SETTINGS",
     "AlphaK",
@@ -78,6 +80,7 @@ __all__ = [
     "holdings_of",
     "holds_either_way",
     "judge",
+    "model_of_risk",
     "model_setting",
     "model_settings",
     "models_from_settings",

@@ -162,6 +162,8 @@ class PrivacyModel(Protocol):
     growing: ClassVar[bool] = False  # a class that holds does so whatever joins it
     of_members: ClassVar[bool] = False  # about who is in the table at all, not about what a column shows
     of_table: ClassVar[bool] = False  # about all classes together: no single one shows whether it holds
+    of_cells: ClassVar[bool] = False  # about what the cells of a class lose: counts alone do not show it
+    of_people: ClassVar[bool] = False  # of those: people of a population are counted
 
     @property
     def wanted(self) -> float:

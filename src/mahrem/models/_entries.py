@@ -120,11 +120,33 @@ _POPULATION_UNIQUENESS_KIND = replace(
 _NO_ATTACK = _sampled(
     "no_attack", Reader(read=_gain_and_cost, takes="Sequence[float] | str"), "GAIN,COST", [300.0, 4.0]
 )
+_SAMPLE_UNIQUENESS = _sampled("sample_uniqueness", number.within(0, 1), "X", 0.01)
+
+
+def _amounts(name: str, value: object) -> tuple[float, ...]:
+    parts = value.split(",") if isinstance(value, str) else value
+    try:
+        amounts = tuple(float(part) for part in parts)  # type: ignore[attr-defined] # else refused below
+    except (TypeError, ValueError):
+        amounts = ()
+    if len(amounts) != 4:
+        raise InvalidParameter(f"{name} must be four numbers: BENEFIT,LOSS,GAIN,COST")
+    return amounts
+
+
+_PROFITABILITY = _sampled(
+    "profitability",
+    Reader(read=_amounts, takes="Sequence[float] | str"),
+    "BENEFIT,LOSS,GAIN,COST",
+    [1200.0, 300.0, 300.0, 4.0],
+)
 _SAMPLED: tuple[tuple[str, str, Setting, Literal["never", "may", "must"]], ...] = (
     ("k-map", "_sampled:KMap", _K_MAP, "must"),
     ("journalist-risk", "_sampled:JournalistRisk", _JOURNALIST_RISK, "must"),
     ("no-attack", "_sampled:NoAttack", _NO_ATTACK, "may"),
+    ("profitability", "_profitability:Profitability", _PROFITABILITY, "may"),
     ("average-risk", "_whole_table:AverageRisk", _AVERAGE_RISK, "never"),
+    ("sample-uniqueness", "_whole_table:SampleUniqueness", _SAMPLE_UNIQUENESS, "never"),
     ("marketer-risk", "_whole_table:MarketerRisk", _MARKETER_RISK, "must"),
     (
         "population-uniqueness",
@@ -133,6 +155,13 @@ _SAMPLED: tuple[tuple[str, str, Setting, Literal["never", "may", "must"]], ...] 
         "must",
     ),
 )
+# Of these, by the setting: the model where people are counted in a population, not estimated.
+_COUNTED: tuple[tuple[str, str, Setting], ...] = (
+    ("k-map-population", "_population_k_map:PopulationKMap", _K_MAP),
+    ("no-attack-population", "_population_k_map:PopulationNoAttack", _NO_ATTACK),
+    ("profitability-population", "_profitability:PopulationProfitability", _PROFITABILITY),
+)
+COUNTED: Mapping[str, str] = {figure.name: name for name, _, figure in _COUNTED}
 
 # By name, the settings that ask for models of whole tables; a policy has a field for each.
 TABLE_SETTINGS: Mapping[str, Setting] = {
@@ -211,11 +240,9 @@ MODELS: Entries[ModelEntry] = Entries(
                 figure=_DELTA_PRESENCE,
                 of_column=False,
             ),
-            ModelEntry(
-                name="k-map-population",
-                home="populations._population_k_map:PopulationKMap",
-                figure=_K_MAP,
-                of_column=False,
+            *(
+                ModelEntry(name=name, home=f"populations.{home}", figure=figure, of_column=False)
+                for name, home, figure in _COUNTED
             ),
             *(
                 ModelEntry(

@@ -82,17 +82,26 @@ def models_of_risk(
                 f"{entry.figure.name} needs the share of the population that is in the table: "
                 f"{spelled('fraction', 0.1)}{or_everybody}"
             )
-        arguments = list(figure) if isinstance(figure, tuple) else [figure]
-        if entry.fraction != "never" and fraction is not None:
-            arguments.append(fraction)
+        more: list[object] = [fraction] if entry.fraction != "never" and fraction is not None else []
         if entry.name == "population-uniqueness" and kind is not None:
-            arguments.append(kind)
-        models.append(entry.load()(*arguments))
+            more.append(kind)
+        models.append(model_of_risk(entry.name, figure, *more))
     if kind is not None and figures.get("population_uniqueness") is None:
         raise InvalidParameter(
             f"population_uniqueness_kind={kind!r} needs population_uniqueness; say population_uniqueness too"
         )
     return tuple(models)
+
+
+def model_of_risk(name: str, figure: object, *more: object) -> PrivacyModel:
+    """Build one model about risk of the figures that a setting gives.
+
+    Example:
+        >>> model_of_risk("no-attack", (300.0, 4.0)).gain
+        300.0
+    """
+    figures = figure if isinstance(figure, tuple | list) else (figure,)
+    return MODELS[name].load()(*figures, *more)
 
 
 def _entry_of_kind(figure: str, entries: Sequence[ModelEntry], given: Mapping[str, Any]) -> ModelEntry:

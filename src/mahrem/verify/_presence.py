@@ -11,7 +11,7 @@ import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.models import DeltaPresence, Outcome, Promise
-from mahrem.models.populations import PopulationKMap
+from mahrem.models.populations import PeopleEnough
 from mahrem.table import Exact, Hierarchy, Members, MissingCell, Prefix, Suppressed, read_cell, read_ranges
 from mahrem.table.cells import Cell
 from mahrem.types import Floats, Integers, Mask, Sizes
@@ -93,18 +93,18 @@ def judge_presence(promise: Promise, presence: Presence) -> Outcome:
         InvalidParameter: If the promise is about something else.
     """
     model = promise.model
-    if isinstance(model, PopulationKMap):
-        return _judge_k_map(model, presence)
+    if isinstance(model, PeopleEnough):
+        return _judge_people(model, presence)
     if isinstance(model, DeltaPresence):
         return _judge_chances(model, presence)
     raise InvalidParameter(f"model={model.name!r} is not about a population")
 
 
-def _judge_k_map(model: PopulationKMap, presence: Presence) -> Outcome:
-    """Judge k-map on every class, rows that show nothing being one: they fit whoever fits no other."""
+def _judge_people(model: PeopleEnough, presence: Presence) -> Outcome:
+    """Judge how many people every class fits, rows that show nothing being one, of whoever fits no other."""
     some = presence.sizes > 0
     sizes, people = presence.sizes[some], presence.people[some]
-    few = people < model.k
+    few = people < model.people
     return Outcome(
         model=model.name,
         column=None,

@@ -110,6 +110,35 @@ class _Coded:
 
 
 @dataclass(frozen=True)
+class _Promised:
+    """Promises by what shows whether they hold."""
+
+    by_class: list[Promise]
+    by_cells: list[Promise]  # what the cells of a class lose
+    by_person: list[Promise]
+    of_people: list[Promise]  # those of both for which a population is asked
+    tied: list[Promise]
+    of_table: list[Promise]
+
+    @classmethod
+    def of(cls, promises: Sequence[Promise]) -> _Promised:
+        """Sort promises."""
+        tied = [promise for promise in promises if promise.model.name == _TRAJECTORIES]
+        by_person = [promise for promise in promises if promise.model.of_members]
+        by_cells = [promise for promise in promises if promise.model.of_cells]
+        of_table = [promise for promise in promises if promise.model.of_table]
+        apart = (*tied, *by_person, *by_cells, *of_table)
+        return cls(
+            by_class=[promise for promise in promises if promise not in apart],
+            by_cells=by_cells,
+            by_person=by_person,
+            of_people=[*by_person, *(promise for promise in by_cells if promise.model.of_people)],
+            tied=tied,
+            of_table=of_table,
+        )
+
+
+@dataclass(frozen=True)
 class _Part:
     """All rows of some of the classes."""
 
@@ -148,12 +177,11 @@ def verify(
         - The verdict does not depend on the order of rows, on ``passes``, or on how the table was made.
         - Only rows that show nothing are ever left out of the classes, and they are counted.
     """
-    quasi, sensitive = claims.quasi, claims.sensitive
-    kinds = _PromiseKinds.of(claims.promises)
-    if kinds.of_members and population is None:
-        raise InvalidParameter(f"population=None must be given to check {kinds.of_members[0].model.name}")
-    _refuse_untied(kinds.tied, claims.linked)
-    if passes and (subjects is not None or kinds.of_members or claims.linked):
+    quasi, sensitive, promised = claims.quasi, claims.sensitive, _Promised.of(claims.promises)
+    if promised.of_people and population is None:
+        raise InvalidParameter(f"population=None must be given to check {promised.of_people[0].model.name}")
+    _refuse_untied(promised.tied, claims.linked)
+    if passes and (subjects is not None or promised.of_people or promised.by_cells or claims.linked):
         raise InvalidParameter(f"passes={passes} must be 0 to count people or to look at a population")
     names = list(dict.fromkeys([*quasi, *sensitive, *claims.linked]))
     person, meant, *codes = fresh_names(names, 2 + len(sensitive))
@@ -179,12 +207,13 @@ def verify(
         people, behind = _people(part, None if subjects is None else person)
         judged.sizes.append(part.sizes)
         judged.people.append(people)
-        judged.outcomes.append(_judged(kinds.by_class, part, coded, people, behind))
-        if population is not None and kinds.of_members:
+        judged.outcomes.append(_judged(promised.by_class, part, coded, people, behind))
+        if population is not None and promised.of_people:
             from mahrem.verify._presence import presence
 
             judged.present.append(presence(part.rows, part.labels, part.sizes, population, claims, left_out))
-        linked = kinds.by_class if kinds.tied else ()
+        judged.earned.extend(_earned(promise, part, claims, judged.present) for promise in promised.by_cells)
+        linked = promised.by_class if promised.tied else ()
         judged.tied.extend(_tied(part, name, linked, coded, behind) for name in claims.linked)
         del part, people  # before the next part is read, or two would be in memory
     hardest = judged.hardest
@@ -193,28 +222,10 @@ def verify(
         suppressed=left_out,
         sizes=np.concatenate(judged.sizes),
         people=np.concatenate(judged.people),
-        outcomes=tuple(judged.merged(kinds)),
+        outcomes=tuple(judged.merged(promised)),
         trajectories=None if hardest is None else hardest.people,
         joined=tuple(name for name, known in coded.items() if known.joined),
     )
-
-
-@dataclass(frozen=True)
-class _PromiseKinds:
-    """Promises by what they are judged on."""
-
-    by_class: Sequence[Promise]
-    of_members: Sequence[Promise]  # on a population
-    of_table: Sequence[Promise]  # on the sizes of all classes together
-    tied: Sequence[Promise]  # on all rows that a pseudonym ties together
-
-    @classmethod
-    def of(cls, promises: Sequence[Promise]) -> _PromiseKinds:
-        members = [promise for promise in promises if promise.model.of_members]
-        table = [promise for promise in promises if promise.model.of_table]
-        tied = [promise for promise in promises if promise.model.name == _TRAJECTORIES]
-        others = [promise for promise in promises if promise not in (*members, *table, *tied)]
-        return cls(others, members, table, tied)
 
 
 @dataclass(frozen=True)
@@ -225,6 +236,7 @@ class _JudgedParts:
     people: list[Sizes] = field(default_factory=list)
     outcomes: list[list[Outcome]] = field(default_factory=list)
     present: list[Presence] = field(default_factory=list)  # one: a population is not looked at in passes
+    earned: list[Outcome] = field(default_factory=list)
     tied: list[_Tied] = field(default_factory=list)
 
     @property
@@ -232,21 +244,32 @@ class _JudgedParts:
         """The pseudonym whose rows the fewest people share."""
         return min(self.tied, key=lambda link: link.fewest, default=None)
 
-    def merged(self, kinds: _PromiseKinds) -> Iterator[Outcome]:
+    def merged(self, promised: _Promised) -> Iterator[Outcome]:
         """Judge every promise by all parts together."""
-        for promise, parts in zip(kinds.by_class, zip(*self.outcomes, strict=True), strict=True):
+        for promise, parts in zip(promised.by_class, zip(*self.outcomes, strict=True), strict=True):
             linked = [link.outcomes[promise] for link in self.tied if promise in link.outcomes]
             yield _merge(promise, [*parts, *linked])
-        if kinds.of_members:
+        if promised.by_person:
             from mahrem.verify._presence import judge_presence
 
-            for promise in kinds.of_members:
+            for promise in promised.by_person:
                 yield from (judge_presence(promise, each) for each in self.present)
+        yield from self.earned
         together = _sizes_alone(np.concatenate(self.people))
-        yield from (judge(promise, together) for promise in kinds.of_table)
+        yield from (judge(promise, together) for promise in promised.of_table)
         if self.hardest is not None:
             alone = _sizes_alone(self.hardest.people)
-            yield from (judge(promise, alone) for promise in kinds.tied)
+            yield from (judge(promise, alone) for promise in promised.tied)
+
+
+def _earned(promise: Promise, part: _Part, claims: Claims, present: Sequence[Presence]) -> Outcome:
+    """Judge what all classes earn, by what each shows."""
+    from mahrem.verify._profit import judge_profit
+
+    first = np.zeros(len(part.sizes), np.int64)
+    first[part.labels] = np.arange(len(part.labels))
+    shown = part.rows.select(claims.quasi)[first]
+    return judge_profit(promise, shown, part.sizes, claims, present[-1] if promise.model.of_people else None)
 
 
 def _judged(

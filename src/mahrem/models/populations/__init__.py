@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.models.populations._population_k_map import PopulationKMap
+    from mahrem.models.populations._population_k_map import PeopleEnough, PopulationKMap, PopulationNoAttack
+    from mahrem.models.populations._profitability import PopulationProfitability, Profitability
     from mahrem.models.populations._sampled import JournalistRisk, KMap, NoAttack, Sampled
     from mahrem.models.populations._whole_table import (
         AverageRisk,
         MarketerRisk,
         PopulationUniqueness,
+        SampleUniqueness,
         TableModel,
     )
 else:
@@ -28,8 +30,13 @@ __all__ = [
     "KMap",
     "MarketerRisk",
     "NoAttack",
+    "PeopleEnough",
     "PopulationKMap",
+    "PopulationNoAttack",
+    "PopulationProfitability",
     "PopulationUniqueness",
+    "Profitability",
+    "SampleUniqueness",
     "Sampled",
     "TableModel",
 ]

@@ -119,6 +119,43 @@ class MarketerRisk(TableModel):
 
 
 @dataclass(frozen=True)
+class SampleUniqueness(TableModel):
+    """Sample uniqueness: the share of published rows that stand alone.
+
+    Guarantees:
+        - The level is the rows in classes of one over all published rows.
+        - Classes that are put together never raise it.
+
+    References:
+        ARX; El Emam, Dankar: Protecting privacy using k-anonymity, 2008.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> counts = counts_of(np.array([0, 0, 0, 1]), np.zeros(4, np.int64), classes=2, size=1)
+        >>> SampleUniqueness(0.25).level(counts), SampleUniqueness(0.2).holds(counts)
+        (array([0.25, 0.25]), array([False, False]))
+    """
+
+    share: float
+    name: ClassVar[str] = "sample-uniqueness"
+    monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check.between(0, 1, sample_uniqueness=self.share)
+
+    @property
+    def wanted(self) -> float:
+        """The largest share of rows."""
+        return self.share
+
+    def figure(self, sizes: Sizes) -> float:
+        """Count classes of one row."""
+        rows = int(sizes.sum())
+        return int(np.count_nonzero(sizes == 1)) / rows if rows else 0.0
+
+
+@dataclass(frozen=True)
 class PopulationUniqueness(TableModel):
     """Population uniqueness: the share of people thought to stand alone in the population.
 

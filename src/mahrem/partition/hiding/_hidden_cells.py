@@ -125,8 +125,8 @@ class HiddenClasses:
         numbers, count = self.numbered(np.concatenate([rows, first[lenders]]), mask)
         own = np.bincount(numbers[: len(rows)], minlength=count)
         best = np.full(count, -1, np.int64)  # the lender with most to spare
-        order = lenders[np.argsort(sizes[lenders], kind="stable")]
-        best[numbers[len(rows) :][np.argsort(sizes[lenders], kind="stable")]] = order
+        by_size = np.argsort(sizes[lenders], kind="stable")
+        best[numbers[len(rows) :][by_size]] = lenders[by_size]
         needed = minimum - own
         spare = np.where(best >= 0, sizes[best] - minimum, 0)
         helped = (
@@ -148,7 +148,8 @@ class HiddenClasses:
         wanted = np.zeros(self.donors, np.int64)
         into = np.zeros(self.donors, np.int64)
         wanted[lenders], into[lenders] = needed, names
-        order = shown[np.argsort(self.labels[shown], kind="stable")]
+        lending = shown[wanted[self.labels[shown]] > 0]  # all others keep their rows
+        order = lending[np.argsort(self.labels[lending], kind="stable")]
         owner = self.labels[order]
         ends = np.cumsum(np.bincount(owner, minlength=self.donors))
         lent = np.arange(len(order)) >= ends[owner] - wanted[owner]

@@ -54,6 +54,7 @@ class Admission:
     members: Mask | None = field(default=None, repr=False)  # (n,) rows that will be published
     compared: Mask | None = field(default=None, repr=False)  # (n,) rows that make up the table; None = all
     of_table: tuple[PrivacyModel, ...] = ()  # what all published classes keep together, judged by searches
+    of_cells: tuple[PrivacyModel, ...] = ()  # what classes keep by what their cells lose, judged likewise
     keeps_sensitive: bool = False  # suppressed rows show their sensitive values, and are a class by that
 
     @property

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from mahrem.partition.lattice._datafly import Datafly
     from mahrem.partition.lattice._flash import Flash
     from mahrem.partition.lattice._incognito import Incognito
-    from mahrem.partition.lattice._lattice import Tree, lattice_of_trees
+    from mahrem.partition.lattice._lattice import Grouped, Tree, lattice_of_trees
+    from mahrem.partition.lattice._lattice_profits import NodeProfits
     from mahrem.partition.lattice._lattice_search import FullDomain, Search
     from mahrem.partition.lattice._local import LocalRecoding
     from mahrem.partition.lattice._mingen import MinGen
@@ -31,9 +32,11 @@ __all__ = [
     "Datafly",
     "Flash",
     "FullDomain",
+    "Grouped",
     "Incognito",
     "LocalRecoding",
     "MinGen",
+    "NodeProfits",
     "ObjectiveEntry",
     "Ola",
     "Search",

@@ -1,4 +1,4 @@
-"""Objectives that look at whole classes: their sizes, what they teach of a target, what they pay."""
+"""Objectives that look at whole classes: their sizes, and what they teach of a target."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 
 from mahrem.errors import InvalidParameter
 from mahrem.models import Counts
-from mahrem.partition.lattice._column_objectives import Penalties, domain_share, penalties_of
-from mahrem.partition.lattice._lattice import Lattice, Tree
+from mahrem.partition.lattice._lattice import Lattice
 from mahrem.partition.lattice._lattice_values import ValuedLattice
 from mahrem.partition.lattice._objective import JudgedNode, Objective, ObjectiveSettings
 from mahrem.table import Values
-from mahrem.types import Floats, Integers, Mask
+from mahrem.types import Integers, Mask
 
 
 @dataclass(frozen=True)
@@ -175,60 +174,3 @@ def _majorities(counts: Counts) -> tuple[Integers, Mask]:
     np.maximum.at(top, counts.group, counts.count)
     as_many = np.bincount(counts.group[counts.count == top[counts.group]], minlength=counts.groups)
     return top, as_many <= 1
-
-
-@dataclass(frozen=True)
-class PublisherPayout(Objective):
-    """What the publisher fails to earn, when an attacker looks for whoever is worth it.
-
-    A row shown with information loss ``i`` in a class of ``c`` rows earns ``benefit (1 - i)``, less
-    ``loss / c`` where ``gain / c`` is above what an attack costs; a refused row earns nothing. ``i`` is the
-    mean of the logarithms of domain shares, 0 for values as they are and 1 at the root.
-
-    References:
-        Wan, Vorobeychik, Xia et al.: A game theoretic framework for analyzing re-identification risk, 2015.
-    """
-
-    lattice: Lattice = field(repr=False)
-    settings: ObjectiveSettings
-    logarithms: Penalties = field(repr=False)
-    most: float  # logarithm of the sizes of all domains, added up
-
-    @classmethod
-    def of(cls, lattice: Lattice, settings: ObjectiveSettings) -> Self:
-        """Prepare logarithms of domain shares."""
-        most = sum(math.log(tree.nodes.shape[1]) for tree in lattice.trees)
-        return cls(lattice, settings, penalties_of(lattice, _logarithm), most)
-
-    def value(self, node: JudgedNode) -> float:
-        """Add up what is not earned."""
-        settings, sizes = self.settings, node.grouped.sizes
-        shown = node.admitted & (sizes > 0)
-        chance = 1.0 / sizes[shown]
-        attacked = settings.attacker_gain * chance - settings.attacker_cost > 0
-        missed = settings.publisher_benefit * self.class_losses(node, shown)
-        missed += np.where(attacked, settings.publisher_loss * chance, 0.0)
-        hidden = float(node.figures.refused) * settings.publisher_benefit * settings.suppression
-        return settings.generalisation * float(sizes[shown] @ missed) + hidden
-
-    def bound(self, node: JudgedNode) -> float:
-        """Add up the same as if nobody attacked and the cheaper of showing and refusing were done."""
-        settings, some = self.settings, node.grouped.sizes > 0
-        shown = settings.generalisation * self.class_losses(node, some)
-        least = np.minimum(shown, settings.suppression)
-        return settings.publisher_benefit * float(node.grouped.sizes[some] @ least)
-
-    def class_losses(self, node: JudgedNode, chosen: Mask) -> Floats:
-        """Give the information loss of a row in each of some classes."""
-        if not self.most:
-            return np.zeros(int(chosen.sum()))
-        parts = [
-            self.logarithms.by_class(self.lattice, node.grouped, column, chosen)
-            for column in range(len(self.lattice.trees))
-        ]
-        losses: Floats = np.clip(np.sum(parts, axis=0) / self.most + 1, 0.0, 1.0)
-        return losses
-
-
-def _logarithm(tree: Tree, level: int) -> Floats:
-    return np.log(domain_share(tree, level))

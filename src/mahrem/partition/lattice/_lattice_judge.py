@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -58,7 +58,9 @@ class NodeJudge:
         if int(grouped.sizes[~possible].sum()) > self.budget:  # whatever is taken away, these never stand
             return possible
         fewest = 0 if self.most is None else int(grouped.sizes.sum()) - self.most
-        return standing(JudgedClasses(grouped.sizes, large, node.among, fewest, node.compared()))
+        compared = node.compared()
+        judge = node.among if compared is None else node.among_as_told
+        return standing(JudgedClasses(grouped.sizes, large, judge, fewest, compared))
 
 
 def judges_by_counts(admits: Admits) -> bool:
@@ -121,9 +123,19 @@ class _NodeCounts:
         )
 
     def among(self, left: Mask) -> Mask:
-        """Judge all classes against the table that some of them make."""
+        """Judge all classes against the table that some of them make, however values are read."""
+        return self._judged({key: list(_readings(counts, left)) for key, counts in self.tally.items()})
+
+    def among_as_told(self, left: Mask) -> Mask:
+        """Judge them with all values known, which decides where shares beside the table's are all there is.
+
+        A class that shows a value the table no longer has is nearest to it once nobody knows of that value:
+        its other shares rise and none of them falls below the table's.
+        """
+        return self._judged({key: [next(_readings(counts, left))] for key, counts in self.tally.items()})
+
+    def _judged(self, readings: Mapping[int, Sequence[Counts]]) -> Mask:
         found: Mask = np.ones(self.alone.groups, np.bool_)
-        readings = {key: list(_readings(counts, left)) for key, counts in self.tally.items()}
         for model, key in self.promises:
             for counts in [self.alone] if key is None else readings[key]:
                 found &= holds_either_way(model, counts)

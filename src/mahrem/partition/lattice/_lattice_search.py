@@ -23,6 +23,7 @@ from mahrem.partition.judging import (
 )
 from mahrem.partition.lattice._lattice import Grouped, Lattice, lattice_of
 from mahrem.partition.lattice._lattice_judge import NodeJudge, judges_by_counts
+from mahrem.partition.lattice._lattice_profits import NodeProfits
 from mahrem.partition.lattice._objective import JudgedNode, Objective, ObjectiveSettings, node_figures
 from mahrem.partition.lattice._objective_entries import OBJECTIVES
 from mahrem.table import Hierarchy, Values
@@ -36,11 +37,17 @@ _OF_OBJECTIVES = (
     "factor",
     "aggregate",
     "target",
+    "costs",
+    "attacker",
     "publisher_benefit",
     "publisher_loss",
     "attacker_gain",
     "attacker_cost",
 )
+_NEEDED = {
+    "target": "a target: the column that is to be learnt",
+    "costs": "costs: what each level of each column costs",
+}
 _BEYOND = 4  # times the rows that may be suppressed: what leaves out more is not hoped to come back
 
 
@@ -95,7 +102,8 @@ class Search:
         superset = admits.plain or bool(getattr(admits, "growing", False))
         self._of_table: tuple[PrivacyModel, ...] = getattr(admits, "of_table", ())
         self.prunes = union if self.budget == 0 else superset and self._of_suppressed is None
-        self.prunes &= not self._of_table
+        self._profits = NodeProfits.of(lattice, getattr(admits, "of_cells", ()))
+        self.prunes &= not self._of_table and self._profits is None
         self._relative = self.budget > 0 and bool(getattr(admits, "relative", False))
         self.objective = objective
         self._by_counts = NodeJudge.of(
@@ -120,6 +128,7 @@ class Search:
             raise TimeIsUp
         grouped = self.lattice.classes(node)
         admitted, stands = self.judged(grouped)
+        admitted = self._kept_together(grouped.sizes, admitted)
         figures = node_figures(grouped.sizes, admitted)
         holds = stands and figures.refused <= self.budget and figures.kept_classes > 0
         holds = holds and self._keeps_together(grouped.sizes[admitted])
@@ -141,7 +150,7 @@ class Search:
     def at_least(self, node: Node) -> float:
         """Say what a node loses at least, by sizes of classes alone; infinity where it cannot hold."""
         grouped = self.lattice.classes(node)
-        large: Mask = grouped.sizes >= self.minimum
+        large = self._large(grouped)
         figures = node_figures(grouped.sizes, large)
         if figures.refused > self.budget or not figures.kept_classes:
             return math.inf
@@ -155,6 +164,24 @@ class Search:
     def _rank(self, node: Node) -> tuple[float, int, Node]:
         return self.known[node].loss, sum(node), node
 
+    def _kept_together(self, sizes: Sizes, admitted: Mask) -> Mask:
+        """Refuse the smallest classes too, as few as need be, until the rest keeps what is promised of all.
+
+        Classes of one size are refused together: which of them come first says nothing. Where what is refused
+        matters to what the others promise, nothing more is.
+        """
+        if not self._of_table or self._relative or self._of_suppressed is not None:
+            return admitted
+        kept = admitted & (sizes > 0)
+        refused = int(sizes[~admitted].sum())
+        for least in np.unique(sizes[kept]):
+            left: Mask = kept & (sizes >= least)
+            if refused + int(sizes[kept & ~left].sum()) > self.budget:
+                break
+            if self._keeps_together(sizes[left]):
+                return left
+        return admitted
+
     def _keeps_together(self, sizes: Sizes) -> bool:
         """Say whether the classes that are shown keep what is promised of all of them."""
         if not self._of_table:
@@ -162,10 +189,15 @@ class Search:
         alone = Counts(sizes, _NONE, _NONE, _NONE, np.zeros(0))
         return all(bool(model.holds(alone).all()) for model in self._of_table)
 
+    def _large(self, grouped: Grouped) -> Mask:
+        """Say which classes have rows enough and earn something: what each shows by itself."""
+        large: Mask = grouped.sizes >= self.minimum
+        return large if self._profits is None else large & self._profits.pays(grouped)
+
     def judged(self, grouped: Grouped) -> Judged:
         """Say which classes of a node may stand, and whether what is not shown may."""
         sizes = grouped.sizes
-        large: Mask = sizes >= self.minimum
+        large = self._large(grouped)
         if self.admits.plain or int(sizes[~large].sum()) > self.budget:  # hopeless, whatever else is promised
             return Judged(large, stands=True)
         if self._by_counts is not None:
@@ -211,6 +243,8 @@ class FullDomain(ABC):
         factor: Balance of suppression (0) and generalisation (1) in the loss; not said: 0.5, both alike.
         aggregate: How columns are put together: arithmetic, geometric, sum or maximum; None: as usual.
         target: Values of the column that is to be learnt.
+        costs: What each level of each column costs under ``loss="stated"``, never less on the way up.
+        attacker: Who looks for rows under ``loss="payout"``: a prosecutor, or a journalist in a population.
         publisher_benefit: What a row earns that is shown as it is, under ``loss="payout"``; 1200 not said.
         publisher_loss: What a row costs that is found; 300 not said.
         attacker_gain: What an attacker gains from it; 300 not said.
@@ -238,6 +272,8 @@ class FullDomain(ABC):
     factor: float | None = None
     aggregate: str | None = None
     target: Values | None = field(default=None, repr=False)
+    costs: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
+    attacker: str | None = None
     publisher_benefit: float | None = None
     publisher_loss: float | None = None
     attacker_gain: float | None = None
@@ -259,8 +295,9 @@ class FullDomain(ABC):
             if name not in takes:
                 fits = [entry.name for entry in OBJECTIVES.values() if name in entry.takes]
                 raise InvalidParameter(f"{name} is not for loss={self.loss!r}; it is for {', '.join(fits)}")
-        if "target" in takes and self.target is None:
-            raise InvalidParameter(f"loss={self.loss!r} needs a target: the column that is to be learnt")
+        for name in OBJECTIVES[self.loss].needs:
+            if name not in said:
+                raise InvalidParameter(f"loss={self.loss!r} needs {_NEEDED[name]}")
         return ObjectiveSettings(minimum=minimum, weights=tuple(self.weights), **said)
 
     def prepare(self, points: Points, admits: Admits) -> Search:

@@ -10,7 +10,7 @@ from mahrem.arrays import counting
 from mahrem.models import Counts
 from mahrem.partition.lattice._lattice import Lattice, Tree, lattice_of_trees
 from mahrem.table import Values
-from mahrem.types import Floats
+from mahrem.types import Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class ValuedLattice:
         _, sizes, group = counting.regroup(pairs.keys, pairs.sizes, lift)
         code = self.lattice.codes(pairs, len(levels)).astype(np.int64)
         told = np.flatnonzero((code > 0) & (pairs.sizes > 0))
-        told = told[np.argsort(group[told] * np.int64(self.values.size + 1) + code[told])]
+        told = told[_in_order(group[told].astype(np.int64), code[told])]
         return Counts(
             sizes=sizes,
             group=group[told].astype(np.int64),
@@ -58,3 +58,11 @@ class ValuedLattice:
             ancestors=self.values.ancestors,
             missing=self.values.missing,
         )
+
+
+def _in_order(group: Integers, code: Integers) -> Integers:
+    """Sort by class, and by value within: numbers of 16 bits are sorted by counting them."""
+    if max(int(group.max(initial=0)), int(code.max(initial=0))) >= 1 << 16:
+        return np.lexsort((code, group))
+    by_value = np.argsort(code.astype(np.uint16), kind="stable")
+    return by_value[np.argsort(group[by_value].astype(np.uint16), kind="stable")]

@@ -16,6 +16,7 @@ from mahrem.table import Values
 from mahrem.types import Floats, Mask, Sizes
 
 AGGREGATES = ("arithmetic", "geometric", "sum", "maximum")
+ATTACKERS = ("prosecutor", "journalist")
 
 
 class NodeFigures(NamedTuple):
@@ -78,6 +79,8 @@ class ObjectiveSettings:
         factor: Balance of suppression (0) and generalisation (1), as in ARX; 0.5 treats them alike.
         aggregate: How columns are put together: one of ``AGGREGATES``; None for what is usual.
         target: Values of the column that is to be learnt.
+        costs: What each level of each column costs, never less on the way up.
+        attacker: Who looks for rows: one of ``ATTACKERS``; a journalist does so in a population.
         publisher_benefit: What the publisher gains from a row that is shown as it is.
         publisher_loss: What the publisher loses when a row is found.
         attacker_gain: What an attacker gains from a row that is found.
@@ -89,6 +92,8 @@ class ObjectiveSettings:
     factor: float = 0.5
     aggregate: str | None = None
     target: Values | None = field(default=None, repr=False)
+    costs: tuple[tuple[float, ...], ...] = ()
+    attacker: str = "prosecutor"
     publisher_benefit: float = 1200.0
     publisher_loss: float = 300.0
     attacker_gain: float = 300.0
@@ -104,6 +109,12 @@ class ObjectiveSettings:
             check.one_of(AGGREGATES, aggregate=self.aggregate)
         if self.target is not None and not isinstance(self.target, Values):
             raise InvalidParameter("target must be values of a column")
+        for costs in self.costs:
+            for cost in costs:
+                check.at_least(0, costs=cost)
+            if list(costs) != sorted(costs):
+                raise InvalidParameter(f"costs={list(costs)} must not fall on the way up")
+        check.one_of(ATTACKERS, attacker=self.attacker)
         check.above_zero(publisher_benefit=self.publisher_benefit)
         check.at_least(0, publisher_loss=self.publisher_loss)
         check.at_least(0, attacker_gain=self.attacker_gain)

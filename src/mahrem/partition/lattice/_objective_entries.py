@@ -19,10 +19,12 @@ class ObjectiveEntry(Entry):
 
     Attributes:
         takes: Settings of a search that it honours, beside weights; others are refused.
+        needs: Those of them without which it is not defined.
         arx: What ARX calls it; empty where it has no such measure.
     """
 
     takes: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
     arx: str = ""
 
     def load(self) -> type[Objective]:
@@ -30,38 +32,60 @@ class ObjectiveEntry(Entry):
         return cast("type[Objective]", super().load())
 
 
-def _columns(
-    name: str, home: str, arx: str = "", *, takes: tuple[str, ...] = ("aggregate",)
+def _entry(
+    name: str, home: str, arx: str = "", *, takes: tuple[str, ...] = (), needs: tuple[str, ...] = ()
 ) -> ObjectiveEntry:
     return ObjectiveEntry(
-        name=name, home=f"mahrem.partition.lattice._column_objectives:{home}", arx=arx, takes=takes
+        name=name, home=f"mahrem.partition.lattice.{home}", arx=arx, takes=(*takes, *needs), needs=needs
     )
 
 
-def _classes(name: str, home: str, arx: str = "", *, takes: tuple[str, ...] = ()) -> ObjectiveEntry:
-    return ObjectiveEntry(
-        name=name, home=f"mahrem.partition.lattice._class_objectives:{home}", arx=arx, takes=takes
-    )
-
-
-_BOTH = ("aggregate", "factor")
+_ONE, _BOTH = ("aggregate",), ("aggregate", "factor")
 
 OBJECTIVES: Entries[ObjectiveEntry] = Entries(
     "mahrem.objectives",
     ObjectiveEntry,
     (
-        _columns("ncp", "CellLoss", takes=()),
-        _classes("dm", "Discernibility", "Discernibility"),
-        _columns("precision", "Precision", "Precision", takes=_BOTH),
-        _classes("classes", "MeanClassOverMinimum"),
-        _columns("loss", "Loss", "Loss", takes=_BOTH),
-        _columns("nu-entropy", "ColumnEntropy", "Non-uniform entropy", takes=_BOTH),
-        _columns("nu-entropy*", "PlainEntropy", "Non-uniform entropy, monotonic", takes=_BOTH),
-        _columns("height", "Height", "Height"),
-        _columns("precision*", "PlainPrecision", "Precision, monotonic"),
-        _classes("dm*", "PlainDiscernibility", "Discernibility, monotonic"),
-        _classes("aecs", "MeanClassSize", "Average class size", takes=("factor",)),
-        _classes("classification", "Classification", "Classification accuracy", takes=("factor", "target")),
-        _classes("payout", "PublisherPayout", "Publisher payout", takes=("factor", *_AMOUNTS)),
+        _entry("ncp", "_column_objectives:CellLoss"),
+        _entry("dm", "_class_objectives:Discernibility", "Discernibility"),
+        _entry("precision", "_column_objectives:Precision", "Precision", takes=_BOTH),
+        _entry("classes", "_class_objectives:MeanClassOverMinimum"),
+        _entry("loss", "_column_objectives:Loss", "Loss", takes=_BOTH),
+        _entry("nu-entropy", "_entropy_objectives:ColumnEntropy", "Non-uniform entropy", takes=_BOTH),
+        _entry(
+            "nu-entropy*", "_entropy_objectives:PlainEntropy", "Non-uniform entropy, monotonic", takes=_BOTH
+        ),
+        _entry("height", "_column_objectives:Height", "Height", takes=_ONE),
+        _entry("precision*", "_column_objectives:PlainPrecision", "Precision, monotonic", takes=_ONE),
+        _entry("dm*", "_class_objectives:PlainDiscernibility", "Discernibility, monotonic"),
+        _entry("aecs", "_class_objectives:MeanClassSize", "Average class size", takes=("factor",)),
+        _entry(
+            "classification",
+            "_class_objectives:Classification",
+            "Classification accuracy",
+            takes=("factor",),
+            needs=("target",),
+        ),
+        _entry(
+            "payout",
+            "_share_objectives:PublisherPayout",
+            "Publisher payout",
+            takes=("factor", "attacker", *_AMOUNTS),
+        ),
+        _entry(
+            "record-loss",
+            "_share_objectives:RecordLoss",
+            "Entropy-based record-level information loss",
+            takes=("factor",),
+        ),
+        _entry("ambiguity", "_share_objectives:Ambiguity", "Ambiguity"),
+        _entry("divergence", "_share_objectives:Divergence", "KL divergence"),
+        _entry(
+            "nu-entropy-scaled",
+            "_entropy_objectives:ScaledEntropy",
+            "Normalised non-uniform entropy",
+            takes=_ONE,
+        ),
+        _entry("stated", "_column_objectives:StatedCosts", "Static", takes=_ONE, needs=("costs",)),
     ),
 )

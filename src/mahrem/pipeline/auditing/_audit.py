@@ -235,7 +235,13 @@ def _asked(
             f"or attack it"
         )
     own = claims.settings if claims is not None and policy is None else {}
-    return _Asked(find_data(folder), policy_from(policy, {**own, **known}, bounded=True), claims, signature)
+    asked = policy_from(policy, {**own, **known}, bounded=True)
+    for name in claims.counted if claims is not None and own else ():
+        if getattr(asked, name) is not None and asked.population is None:
+            raise InvalidParameter(
+                f"{name} was counted in a population; say it again: {spelled('population', 'FILE')}"
+            )
+    return _Asked(find_data(folder), asked, claims, signature)
 
 
 def _linked(source: object, policy: Policy, columns: Sequence[str]) -> tuple[str, ...]:

@@ -21,11 +21,11 @@ from mahrem.errors import Infeasible, InvalidParameter, in_our_words
 from mahrem.files import write_whole
 from mahrem.models import Counts, Promise
 from mahrem.partition import METHODS, Flash
-from mahrem.partition.lattice import FullDomain, Search
+from mahrem.partition.lattice import FullDomain, Grouped, NodeProfits, Search
 from mahrem.release import decided
 from mahrem.release.decisions import GivenPolicy, policy_from, reading_of
 from mahrem.table import open_source
-from mahrem.types import Labels, Mask, Sizes
+from mahrem.types import Labels, Mask
 
 if TYPE_CHECKING:
     from mahrem.drafts import Prepared
@@ -165,7 +165,7 @@ class GeneralisationLattice:
         labels = self._search.lattice.labels(grouped)
         reasons = []
         for promise in self._prepared.promises:
-            broken = self._broken(promise, labels, grouped.sizes) & (grouped.sizes > 0)
+            broken = self._broken(promise, labels, grouped) & (grouped.sizes > 0)
             if broken.any():
                 reasons.append(
                     NodeReason(
@@ -243,8 +243,12 @@ class GeneralisationLattice:
             check.between(0, height - 1, **{f"levels.{name}": check.whole(**{f"levels.{name}": level})})
         return node
 
-    def _broken(self, promise: Promise, labels: Labels, sizes: Sizes) -> Mask:
+    def _broken(self, promise: Promise, labels: Labels, grouped: Grouped) -> Mask:
         """Say which classes break one promise; all, where they break it together."""
+        sizes = grouped.sizes
+        profits = NodeProfits.of(self._search.lattice, (promise.model,))
+        if profits is not None:
+            return ~profits.pays(grouped)
         if promise.model.of_table:
             nobody = np.zeros(0, np.int64)
             return ~promise.model.holds(Counts(sizes, nobody, nobody, nobody, np.zeros(0)))

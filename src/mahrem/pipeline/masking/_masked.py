@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -33,6 +33,7 @@ class MaskedSource:
     table: pl.DataFrame = field(repr=False)
     policy: Policy
     left_out: tuple[str, ...]
+    beside: pl.DataFrame = field(repr=False)  # columns that are looked at and not published
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +51,17 @@ class MaskedRelease:
     folder: Path | None = None
 
 
-def open_masked(source: object, settings: Mapping[str, object], *, to_publish: bool = True) -> MaskedSource:
-    """Read a table and the roles of its columns; what is to be published passes the gate."""
+def open_masked(
+    source: object,
+    settings: Mapping[str, object],
+    *,
+    to_publish: bool = True,
+    looks_at: Sequence[str] = (),
+) -> MaskedSource:
+    """Read a table and the roles of its columns; what is to be published passes the gate.
+
+    Columns that are only looked at are read beside it, where they are not published.
+    """
     check.unknown_keys(settings, tuple(masking_settings()), where="setting")
     policy = Policy.of(settings)
     opened = open_source(source, reading_of(policy))
@@ -60,7 +70,8 @@ def open_masked(source: object, settings: Mapping[str, object], *, to_publish: b
     if to_publish:
         named = (*policy.quasi, *policy.sensitive, *policy.insensitive)
         refuse_giving_away(table, policy, named=named)
-    return MaskedSource(table=table, policy=policy, left_out=left_out)
+    beside = opened.take([name for name in dict.fromkeys(looks_at) if name in left_out])
+    return MaskedSource(table=table, policy=policy, left_out=left_out, beside=beside)
 
 
 def publish_masked(

@@ -71,7 +71,8 @@ def perturb(
     """
     asked, rest = split_settings(PerturbationSettings, settings)
     steps, seed = _steps(asked), asked.seed
-    opened = open_masked(source, rest, to_publish=False)
+    looks_at = [name for step in steps for name in step.looks_at]
+    opened = open_masked(source, rest, to_publish=False, looks_at=looks_at)
     named = [name for step in steps for name in step.columns]
     check.columns_exist(named, opened.table.columns)
     if opened.policy.weights:
@@ -79,7 +80,7 @@ def perturb(
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
     table, notes = opened.table, []
     for step in steps:
-        table, more = step(table, rng)
+        table, more = step(table, opened.beside, rng)
         notes.append(
             {
                 "columns": list(step.columns),

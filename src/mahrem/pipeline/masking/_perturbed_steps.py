@@ -64,15 +64,31 @@ class PerturbationStep:
             raise InvalidParameter(f"steps.{columns}: {method} changes one column at a time")
         return cls(columns=names, method=entry.name, perturbation=perturbation, options=given)
 
-    def __call__(self, table: pl.DataFrame, rng: np.random.Generator) -> tuple[pl.DataFrame, dict[str, Any]]:
-        """Change a table; also gives what must be published with it."""
+    @property
+    def looks_at(self) -> tuple[str, ...]:
+        """Columns that decide what is changed, published or not."""
+        if not isinstance(self.perturbation, HouseholdSwap):
+            return ()
+        similar = [name.strip() for name in self.perturbation.similar.split("+") if name.strip()]
+        return (self.perturbation.household, *similar)
+
+    def __call__(
+        self, table: pl.DataFrame, beside: pl.DataFrame, rng: np.random.Generator
+    ) -> tuple[pl.DataFrame, dict[str, Any]]:
+        """Change a table; also gives what must be published with it.
+
+        Args:
+            table: What will be published.
+            beside: Columns of the same rows that will not be.
+            rng: Draws.
+        """
         match PERTURBATIONS[self.method].takes:
             case "numbers":
                 return self._numbers(table, rng), {}
             case "words":
                 return self._words(table, rng)
             case _:
-                return self._households(table, rng), {}
+                return self._households(table, beside, rng), {}
 
     def _numbers(self, table: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
         before = numbers_of(table, self.columns)
@@ -103,16 +119,18 @@ class PerturbationStep:
         shown = words.gather(pl.Series(changed).replace(-1, None)).alias(name)
         return table.with_columns(shown), {"words": words.to_list(), "matrix": matrix.tolist()}
 
-    def _households(self, table: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
+    def _households(
+        self, table: pl.DataFrame, beside: pl.DataFrame, rng: np.random.Generator
+    ) -> pl.DataFrame:
         swap: HouseholdSwap = self.perturbation
-        similar = [name.strip() for name in swap.similar.split("+") if name.strip()]
-        check.columns_exist([swap.household, *similar], table.columns)
-        houses = _codes(as_text(table[swap.household]))
+        known = table.hstack(beside)
+        check.columns_exist(self.looks_at, known.columns)
+        houses = _codes(as_text(known[swap.household]))
         if (houses < 0).any():
             raise InvalidParameter(f"household={swap.household!r} must name a household in every row")
         places = _joint(table, self.columns)
         _refuse_torn(places, houses, self.columns)
-        rows = swap(places, houses, _kinds(table, similar, houses), rng)
+        rows = swap(places, houses, _kinds(known, self.looks_at[1:], houses), rng)
         return table.with_columns(table[name].gather(rows).alias(name) for name in self.columns)
 
 

@@ -43,8 +43,10 @@ class ReleaseKeywords(ModelKeywords, total=False):
     k_map: int | None
     journalist_risk: float | None
     no_attack: Sequence[float] | str | None
+    profitability: Sequence[float] | str | None
     average_risk: float | None
     marketer_risk: float | None
+    sample_uniqueness: float | None
     population_uniqueness: float | None
     population_uniqueness_kind: Literal["dankar", "pitman", "zayatz", "snb"] | None
     population: Any

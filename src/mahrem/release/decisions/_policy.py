@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mahrem import typed
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
-from mahrem.models import MODELS, TABLE_SETTINGS, model_settings, models_from_settings, models_of_risk
+from mahrem.models import (
+    COUNTED,
+    MODELS,
+    TABLE_SETTINGS,
+    model_of_risk,
+    model_settings,
+    models_from_settings,
+    models_of_risk,
+)
 from mahrem.partition import METHODS
 from mahrem.readers import by_column, column, columns, number, switch, text, texts, whole
 from mahrem.release.decisions import _readers as readers
@@ -120,8 +128,10 @@ class Policy:
     k_map: int | None = same_setting(TABLE_SETTINGS["k_map"])
     journalist_risk: float | None = same_setting(TABLE_SETTINGS["journalist_risk"])
     no_attack: tuple[float, float] | None = same_setting(TABLE_SETTINGS["no_attack"])
+    profitability: tuple[float, ...] | None = same_setting(TABLE_SETTINGS["profitability"])
     average_risk: float | None = same_setting(TABLE_SETTINGS["average_risk"])
     marketer_risk: float | None = same_setting(TABLE_SETTINGS["marketer_risk"])
+    sample_uniqueness: float | None = same_setting(TABLE_SETTINGS["sample_uniqueness"])
     population_uniqueness: float | None = same_setting(TABLE_SETTINGS["population_uniqueness"])
     population_uniqueness_kind: str | None = same_setting(TABLE_SETTINGS["population_uniqueness_kind"])
     population: Any = _secret(
@@ -262,6 +272,13 @@ class Policy:
         hidden = [name for name in ("population", "shift_dates") if getattr(self, name) is not None]
         return f"{self!r} with {', '.join(hidden)}" if hidden else repr(self)
 
+    @property
+    def counted(self) -> dict[str, str]:
+        """Promises whose people are counted in a population, not estimated: the model by the setting."""
+        if self.population is None:
+            return {}
+        return {name: model for name, model in COUNTED.items() if getattr(self, name) is not None}
+
     def for_columns(self, columns: Sequence[str], look: Callable[[], tuple[TableSketch, Contents]]) -> Policy:
         """Decide about columns that were only described; what was said by name wins.
 
@@ -310,9 +327,9 @@ class Policy:
             promises.append(Promise(MODELS["trajectory-k-anonymity"].load()(self.trajectory_k), None))
         about_risk = [entry.figure.name for entry in MODELS.values() if entry.fraction]
         figures = {name: getattr(self, name, None) for name in about_risk}
-        if self.k_map is not None and self.population is not None:  # counted, not estimated
-            promises.append(Promise(MODELS["k-map-population"].load()(self.k_map), None))
-            figures["k_map"] = None
+        for name, model in self.counted.items():
+            promises.append(Promise(model_of_risk(model, figures[name]), None))
+            figures[name] = None
         kind = self.population_uniqueness_kind
         risks = models_of_risk(figures, fraction=self.fraction, kind=kind)
         promises.extend(Promise(model, None) for model in risks)

@@ -192,8 +192,9 @@ def refuse_contradicting(policy: Policy) -> None:
         raise InvalidParameter(
             f"known_absence={policy.known_absence!r} is about delta_presence; say delta_presence too"
         )
-    if policy.k_map is not None and policy.population is not None:
-        _check_k_map(policy)
+    _check_profitability(policy)
+    for name in policy.counted:
+        _check_counted(policy, name)
     if policy.suppressed != "hidden":
         _check_suppressed(policy)
     _check_automatic(policy)
@@ -247,19 +248,33 @@ def _check_presence(policy: Policy) -> None:
     _refuse_hidden_anywhere(policy, "delta_presence")
 
 
-def _check_k_map(policy: Policy) -> None:
+def _check_counted(policy: Policy, name: str) -> None:
     """Refuse what would keep people of the population from being counted."""
     if policy.fraction is not None:
         raise InvalidParameter(
-            "k_map is counted in population or estimated from fraction; give one of the two"
+            f"{name} is counted in population or estimated from fraction; give one of the two"
         )
     if policy.subject is not None:
         raise InvalidParameter(
-            "subject: people of several rows would count several times in population, and k_map would "
-            "not hold; publish one row for each person"
+            f"subject: people of several rows would count several times in population, and {name} would "
+            f"not hold; publish one row for each person"
         )
-    check.one_of(("text",), **{"cells (with k_map and population)": policy.cells})
-    _refuse_hidden_anywhere(policy, "k_map")
+    check.one_of(("text",), **{f"cells (with {name} and population)": policy.cells})
+    _refuse_hidden_anywhere(policy, name)
+
+
+def _check_profitability(policy: Policy) -> None:
+    """Refuse what would keep the loss of a row from being reckoned."""
+    if policy.profitability is None:
+        return
+    for name in ("subject", "local", "repair", "trajectory_k"):
+        if getattr(policy, name):
+            raise InvalidParameter(f"{name} does not go with profitability; leave one out")
+    if policy.suppressed != "hidden":
+        raise InvalidParameter(
+            f"suppressed={policy.suppressed!r} shows rows that earn nothing; leave profitability out"
+        )
+    check.one_of(("text",), **{"cells (with profitability)": policy.cells})
 
 
 def _refuse_hidden_anywhere(policy: Policy, promise: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.errors import InvalidInput, InvalidParameter, Tampered, shorten
-from mahrem.models import MODELS, model_settings
+from mahrem.models import COUNTED, MODELS, model_of_risk, model_settings
 from mahrem.partition import METHODS
 from mahrem.release._recipe import BY_RECIPE, RECIPE
 from mahrem.release.decisions import Policy, read_policy
@@ -31,12 +31,14 @@ class OwnClaims:
     Attributes:
         settings: Promises and roles by the names of settings; how the input was read is past.
         rows: Published rows.
+        counted: Promises whose people were counted in a table of the population.
         hides: Rows that show nothing were meant to.
         spreadsheets: Text that begins like a formula has an apostrophe before it.
     """
 
     settings: Mapping[str, Any]
     rows: int
+    counted: tuple[str, ...]
     hides: bool
     spreadsheets: bool
 
@@ -78,7 +80,7 @@ def _claims(folder: Path, settings: dict[str, Any], report: Mapping[str, Any]) -
     aside = {
         "delta_presence",
         "known_absence",
-        *(["k_map"] if _counts_people(settings) else []),
+        *_counted(settings, report),
         *(["method"] if settings.get("method") == BY_RECIPE else []),
     }  # judged below
     policy = Policy.of({key: value for key, value in settings.items() if key not in aside})
@@ -99,14 +101,20 @@ def _claims(folder: Path, settings: dict[str, Any], report: Mapping[str, Any]) -
     return OwnClaims(
         settings=promised,
         rows=int(report["rows"]),
+        counted=tuple(_counted(settings, report)),
         hides=_hides(settings),
         spreadsheets=FORMATS[policy.format].spreadsheets,
     )
 
 
-def _counts_people(settings: Mapping[str, object]) -> bool:
-    """Say whether k-map was counted in a table of the population, which is private, or else estimated."""
-    return "k_map" in settings and "fraction" not in settings
+def _counted(settings: Mapping[str, object], report: Mapping[str, Any]) -> dict[str, str]:
+    """Give promises that were counted in a table of the population, which is private: model by setting."""
+    told = {promise["model"] for promise in report["promises"]}
+    return {
+        name: model
+        for name, model in COUNTED.items()
+        if name in settings and "fraction" not in settings and (model in told or name == "k_map")
+    }
 
 
 def _about_risk(settings: Mapping[str, object]) -> dict[str, object]:
@@ -160,8 +168,10 @@ def _check_promises(
     if presence is not None:
         name = "delta-presence-shown" if settings.get("known_absence") == "allowed" else "delta-presence"
         wanted.append((name, None, presence[1]))
-    if _counts_people(settings):
-        wanted.append(("k-map-population", None, settings["k_map"]))
+    wanted += [
+        (name, None, model_of_risk(name, settings[setting]).wanted)
+        for setting, name in _counted(settings, report).items()
+    ]
     reported = [(promise["model"], promise["column"], promise["wanted"]) for promise in report["promises"]]
     for model, column, figure in wanted:
         names = {column, None if column is None else published.get(column)}
