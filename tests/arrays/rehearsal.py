@@ -31,7 +31,6 @@ from mahrem.arrays.counting import (
     count_cells,
     nearest_finer,
     number_equal,
-    number_keys,
     redraw_cells,
     regroup,
     round_weights,
@@ -181,7 +180,6 @@ def _lattice() -> None:
     thin_classes(compared, np.ones(2, np.bool_), 0, 2)
     rows = np.arange(3, dtype=np.int32)
     number_equal(np.zeros((3, 2), np.int32), rows, np.ones(2, np.bool_), np.zeros(3, np.int64))
-    number_keys(np.zeros(3, np.uint64), np.zeros(3, np.int64))
 
 
 def _outliers(points: Points) -> None:

@@ -34,20 +34,27 @@ def published_classes(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[Labels
     if frame.height == 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     kinds = frame.schema
-    keys = _one_key(frame, quasi)
-    if keys is not None:
-        from mahrem.arrays.counting import number_keys
-
-        labels = np.empty(frame.height, np.int64)
-        classes = number_keys(keys, labels)
-        return labels, np.bincount(labels, minlength=classes)
-    cells = frame.select(_numbered(name, kinds[name]).alias(str(i)) for i, name in enumerate(quasi))
-    grouped = cells.with_row_index("row").group_by(cells.columns).agg("row")
+    alike = _one_key(frame, quasi)
+    if alike is not None:
+        return _number_alike(alike)
+    keys = frame.select(_numbered(name, kinds[name]).alias(str(i)) for i, name in enumerate(quasi))
+    grouped = keys.with_row_index("row").group_by(keys.columns).agg("row")
     sizes = grouped["row"].list.len().to_numpy().astype(np.int64)
     rows = grouped["row"].explode().to_numpy()
     labels = np.empty(frame.height, np.int64)
     labels[rows] = np.repeat(np.arange(len(sizes)), sizes)
     return labels, sizes
+
+
+def _number_alike(keys: NDArray[np.uint64]) -> tuple[Labels, Sizes]:
+    """Number equal keys by sorting them, which takes less than half as long as gathering their rows."""
+    order = pl.Series(keys).arg_sort().to_numpy()
+    ranked = keys[order]
+    new = np.ones(len(ranked), np.bool_)
+    np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
+    labels = np.empty(len(ranked), np.int64)
+    labels[order] = np.cumsum(new) - 1
+    return labels, np.diff(np.append(np.flatnonzero(new), len(ranked)))
 
 
 def _numbered(name: str, kind: pl.DataType) -> pl.Expr:

@@ -12,7 +12,6 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.arrays.counting._boost import add_within_budgets
     from mahrem.arrays.counting._cell_sums import add_cells, count_cells
-    from mahrem.arrays.counting._equal_keys import number_keys
     from mahrem.arrays.counting._equal_rows import number_equal
     from mahrem.arrays.counting._lattice import (
         Keys,
@@ -38,7 +37,6 @@ __all__ = [
     "count_cells",
     "nearest_finer",
     "number_equal",
-    "number_keys",
     "redraw_cells",
     "regroup",
     "round_weights",

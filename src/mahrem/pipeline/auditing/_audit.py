@@ -300,8 +300,8 @@ def _sensitive(policy: Policy, table: pl.LazyFrame, passes: int) -> dict[str, Co
     hierarchies = hierarchies_of(policy)
     columns = {}
     for name in policy.sensitive:
-        values = table.select(name).unique().collect(engine="streaming" if passes else "auto")
-        values = values.with_columns(pl.col(pl.Categorical).cast(pl.String))[name]
+        different = table.select(name).unique().collect(engine="streaming" if passes else "auto")
+        values = different.with_columns(pl.col(pl.Categorical).cast(pl.String))[name]
         shown = values.filter(values != SUPPRESSED) if values.dtype == pl.String else values
         columns[name], _ = column_of(policy, shown, Role.SENSITIVE, hierarchies)
     return columns
