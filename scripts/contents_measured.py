@@ -45,7 +45,9 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--foreign", action="store_true", help="people as Faker invents them, not our own")
-    parser.add_argument("--offices", action="store_true", help="columns as offices of many countries keep them")
+    parser.add_argument(
+        "--offices", action="store_true", help="columns as offices of many countries keep them"
+    )
     parser.add_argument("--show", action="store_true", help="invented cells of columns that were missed")
     arguments = parser.parse_args()
     kinds: Iterable[str] = labelled_columns.CONTENT

@@ -177,10 +177,43 @@ def day(form: str, when: Callable[[Random], date]) -> Maker:
 
 
 STREETS = {
-    "tr": ["Menekşe", "Şehit Onbaşı", "Gül", "Fatih Sultan", "Kızılay", "Çınar", "1453.", "İstiklal", "Sakarya", "Papatya"],
+    "tr": [
+        "Menekşe",
+        "Şehit Onbaşı",
+        "Gül",
+        "Fatih Sultan",
+        "Kızılay",
+        "Çınar",
+        "1453.",
+        "İstiklal",
+        "Sakarya",
+        "Papatya",
+    ],
     "de": ["Ulmen", "Goethe", "Mozart", "Kirch", "Bahnhof", "Amsel", "Rosen", "Linden", "Mühlen", "Schul"],
-    "en": ["Hawthorn", "Kingsway", "Maple", "Victoria", "Old Mill", "Station", "Queens", "Church", "Birch", "Washington"],
-    "fr": ["de la Paix", "Victor Hugo", "du Moulin", "des Lilas", "de la République", "Jean Jaurès", "du Général Leclerc", "des Écoles", "Pasteur", "du Bac"],
+    "en": [
+        "Hawthorn",
+        "Kingsway",
+        "Maple",
+        "Victoria",
+        "Old Mill",
+        "Station",
+        "Queens",
+        "Church",
+        "Birch",
+        "Washington",
+    ],
+    "fr": [
+        "de la Paix",
+        "Victor Hugo",
+        "du Moulin",
+        "des Lilas",
+        "de la République",
+        "Jean Jaurès",
+        "du Général Leclerc",
+        "des Écoles",
+        "Pasteur",
+        "du Bac",
+    ],
 }
 TOWNS = {
     "tr": ["Çankaya/Ankara", "Kadıköy/İstanbul", "Konak İzmir", "Nilüfer/BURSA", "Seyhan - Adana"],
@@ -269,7 +302,9 @@ MAKERS: dict[str, list[Maker]] = {
 def valid_vin(chance: Random) -> str:
     weights = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
     values = {**{str(d): d for d in range(10)}, **dict(zip("ABCDEFGH", range(1, 9), strict=True)), **dict(zip("JKLMN", range(1, 6), strict=True)), "P": 7, "R": 9, **dict(zip("STUVWXYZ", range(2, 10), strict=True))}  # fmt: skip
-    signs = [chance.choice("ABCDEFGHJKLMNPRSTUVWXYZ0123456789") for _ in range(13)] + [chance.choice("0123456789") for _ in range(4)]
+    signs = [chance.choice("ABCDEFGHJKLMNPRSTUVWXYZ0123456789") for _ in range(13)] + [
+        chance.choice("0123456789") for _ in range(4)
+    ]
     signs[8] = "0"
     rest = sum(weight * values[sign] for weight, sign in zip(weights, signs, strict=True)) % 11
     signs[8] = "X" if rest == 10 else str(rest)
@@ -347,7 +382,9 @@ def office_columns(seed: int, sizes: tuple[int, ...] = (30, 400)) -> Iterator[La
                 if how == "upper" and kind in {"url", "text"}:
                     how = "plain"
                 values = pl.Series("x", kept(makers, place, how, rows, chance), dtype=pl.String)
-                yield LabelledColumn(kind, values, frozenset(ALSO.get(kind, ())), f"{kind} {place} {how} {rows}")
+                yield LabelledColumn(
+                    kind, values, frozenset(ALSO.get(kind, ())), f"{kind} {place} {how} {rows}"
+                )
         for place, (maker, allowed) in enumerate(HARMLESS):
             how = chance.choice(("plain", "holes", "dirt", "upper", "padded"))
             values = pl.Series("x", kept([maker], 0, how, rows, chance), dtype=pl.String)

@@ -19,7 +19,9 @@ TITLED = (
     r"\b[. ]"
 )
 # A family name with the first letters of given ones, before or behind it.
-INITIALS = r"^(?:\p{Lu}\.[ \-]?){1,3} ?\p{Lu}[\p{L}'’\-]{2,}$|^\p{Lu}[\p{L}'’\-]{2,},? (?:\p{Lu}\.[ \-]?){1,3}$"
+INITIALS = (
+    r"^(?:\p{Lu}\.[ \-]?){1,3} ?\p{Lu}[\p{L}'’\-]{2,}$|^\p{Lu}[\p{L}'’\-]{2,},? (?:\p{Lu}\.[ \-]?){1,3}$"
+)
 SEVERAL = r" ?[;|&].*$"  # behind the first of several
 MOST_WORDS = 5
 FEW_NAMES = 0.6  # of which so many must be listed, since chance weighs more among few

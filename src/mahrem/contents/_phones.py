@@ -93,9 +93,7 @@ class Phone:
         digits = bare.str.replace_all(r"\D", "").str.len_bytes()
         shaped = (
             bare.str.contains(ascii_digits(SHAPE)) & digits.is_between(8, 15)
-        ).to_numpy() & ~cells.matches(
-            rf"^[-+]?\d+[.,]\d+$|{DAY}|^\d{{1,3}}(?:\.\d{{1,3}}){{3}}$"
-        )
+        ).to_numpy() & ~cells.matches(rf"^[-+]?\d+[.,]\d+$|{DAY}|^\d{{1,3}}(?:\.\d{{1,3}}){{3}}$")
         places = np.flatnonzero(shaped)
         if not len(places):
             return None

@@ -124,7 +124,7 @@ class Postcode:
         dense = int(numbers.max()) - int(numbers.min()) < 4 * len(numbers)  # type: ignore[arg-type]
         low_end = portion(numbers < 20_000)
         shared = cells.unique <= 1 / 1.3
-        if not zeros and (portion(numbers % 1000 == 0) > 0.5 or portion(numbers % 500 == 0) > 0.9):  # amounts
+        if not zeros and (portion(numbers % 1000 == 0) > 0.5 or portion(numbers % 100 == 0) > 0.9):  # amounts
             return None
         if dense or regions < min(8, 0.4 * len(numbers)) or low_end > 0.6:
             return None
