@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
-from functools import cache
 from importlib import import_module
 from random import Random
-from typing import Any
 
 import phonenumbers
 import polars as pl
@@ -238,6 +236,18 @@ def address(land: str, form: str) -> Maker:
     return draw
 
 
+def valid_vin(chance: Random) -> str:
+    weights = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
+    values = {**{str(d): d for d in range(10)}, **dict(zip("ABCDEFGH", range(1, 9), strict=True)), **dict(zip("JKLMN", range(1, 6), strict=True)), "P": 7, "R": 9, **dict(zip("STUVWXYZ", range(2, 10), strict=True))}  # fmt: skip
+    signs = [chance.choice("ABCDEFGHJKLMNPRSTUVWXYZ0123456789") for _ in range(13)] + [
+        chance.choice("0123456789") for _ in range(4)
+    ]
+    signs[8] = "0"
+    rest = sum(weight * values[sign] for weight, sign in zip(weights, signs, strict=True)) % 11
+    signs[8] = "X" if rest == 10 else str(rest)
+    return "".join(signs)
+
+
 MAKERS: dict[str, list[Maker]] = {
     "email": [
         lambda c: f"{fold(c.choice(words(GIVEN['de']))).lower()}.{fold(c.choice(words(FAMILY['de']))).lower()}{c.randint(1, 99)}@{c.choice(['web.de', 'gmx.net', 't-online.de', 'posteo.de'])}",
@@ -266,10 +276,10 @@ MAKERS: dict[str, list[Maker]] = {
     "nir": [spaced(valid("fr.nir", lambda c: f"{c.choice('12')}{born(c):%y%m}{c.randint(1, 95):02d}" + shape("########")(c)), (1, 2, 2, 2, 3, 3))],
     "dni": [valid("es.dni", shape("########?")), spaced(valid("es.dni", shape("########?")), (8,), "-")],
     "cpf": [spaced(valid("br.cpf", shape("###########")), (3, 3, 3), "."), valid("br.cpf", shape("###########"))],
-    "ahv": [lambda c: spaced(valid("ch.ssn", shape("756##########")), (3, 4, 4), ".")(c)],
+    "ahv": [spaced(valid("ch.ssn", shape("756##########")), (3, 4, 4), ".")],
     "at-vnr": [spaced(valid("at.vnr", lambda c: shape("%###")(c) + f"{born(c):%d%m%y}"), (4,))],
     "imei": [spaced(valid("imei", shape("86#############")), (2, 6, 6), "-")],
-    "vin": [lambda c: valid_vin(c)],
+    "vin": [valid_vin],
     "uuid": [lambda c: "".join(c.choice("0123456789abcdef") for _ in range(32)), lambda c: "{" + "-".join("".join(c.choice("0123456789ABCDEF") for _ in range(n)) for n in (8, 4, 4, 4, 12)) + "}"],
     "mac": [lambda c: "-".join(f"{c.randint(0, 255):02X}" for _ in range(6))],
     "name": [
@@ -299,18 +309,6 @@ MAKERS: dict[str, list[Maker]] = {
 }  # fmt: skip
 
 
-def valid_vin(chance: Random) -> str:
-    weights = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
-    values = {**{str(d): d for d in range(10)}, **dict(zip("ABCDEFGH", range(1, 9), strict=True)), **dict(zip("JKLMN", range(1, 6), strict=True)), "P": 7, "R": 9, **dict(zip("STUVWXYZ", range(2, 10), strict=True))}  # fmt: skip
-    signs = [chance.choice("ABCDEFGHJKLMNPRSTUVWXYZ0123456789") for _ in range(13)] + [
-        chance.choice("0123456789") for _ in range(4)
-    ]
-    signs[8] = "0"
-    rest = sum(weight * values[sign] for weight, sign in zip(weights, signs, strict=True)) % 11
-    signs[8] = "X" if rest == 10 else str(rest)
-    return "".join(signs)
-
-
 def one_of(text: str) -> Maker:
     options = text.split("|")
     return lambda c: c.choice(options)
@@ -338,13 +336,8 @@ HARMLESS: list[tuple[Maker, frozenset[str]]] = [
     (lambda c: f"#{c.randint(0, 0xFFFFFF):06x}", RECORD), (lambda c: f"IMG_{c.randint(1, 9999):04d}.JPG", RECORD), (lambda c: f"/data/run{c.randint(1, 40)}/out.csv", RECORD), (lambda c: f"SN{c.randint(10**7, 10**8 - 1)}", RECORD),
     (lambda c: f"{c.choice('BCDEFG')}{c.choice('aeiou')}{c.choice('klmnr')}{c.choice('aeiou')}x {c.choice(['Pro', 'Max', 'Lite', 'Plus'])} {c.randint(1, 9)}", NOTHING), (one_of("Mercedes-Benz A 180|VW Golf|Fiat Egea|Renault Clio|Ford Focus|Toyota Corolla|Opel Astra|BMW 320d"), NOTHING),
     (one_of("married|single|divorced|widowed|separated"), NOTHING), (one_of("Turkish|German|British|Syrian|Polish|Italian|Indian"), NOTHING), (one_of("Sunni|Alevi|Catholic|Protestant|none|Jewish|other"), NOTHING), (one_of("TR|DE|GB|US|FR|IT|NL"), NOTHING),
-    (lambda c: luhn_now_and_then(c), RECORD),
+    (shape("4###############"), RECORD),
 ]  # fmt: skip
-
-
-def luhn_now_and_then(chance: Random) -> str:
-    """A part number of sixteen digits: one in ten passes the rule of cards."""
-    return shape("4###############")(chance)
 
 
 ALSO = {

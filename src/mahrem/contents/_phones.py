@@ -58,7 +58,7 @@ BARE = {
 # How often a number of any digits is valid in a region.
 CHANCE = {"TR": 0.2, "DE": 0.75, "GB": 0.4, "US": 0.4, "FR": 0.85}
 UNLIKELY = 3.0  # -log of 0.05: so many valid numbers without a separator must surprise
-# Three numbers with the same sign between them; what follows is a time. Two pairs more are a number in France.
+# Three numbers with one sign between them; what follows is a time. Two pairs more are a number in France.
 DAY = r"^\d{1,4}(?:\.\d{1,2}\.|/\d{1,2}/|-\d{1,2}-| \d{1,2} )\d{1,4}(?:$|[T ]+\d{4}$)"
 SHAPE = r"^[+(]?[\d(][\d\s()./\-–]{5,20}\d(?:\s*(?:x|ext\.?|dw\.?|dahili)\s*\d{1,5})?$"
 LABEL = (

@@ -54,7 +54,7 @@ def find_header(records: Sequence[Record]) -> Header:
     Several columns decide together: years or running numbers above figures are names.
 
     Guarantees:
-        - A row is passed over only if it is far from full, and the full row below it names columns or is data.
+        - A row is passed over only if it is far from full, and the full row below names columns or is data.
     """
     first = _first_full(records)
     if first:
@@ -86,9 +86,9 @@ def refuse_headerless(label: str, columns: int, above: int = 0) -> InvalidInput:
     names = some if columns < 4 else [*some, "…"]
     skipped: dict[str, object] = {"skip_rows": above} if above else {}
     return InvalidInput(
-        f"{label}: its first row{' below a title' if above else ''} looks like data, not like names of columns; "
-        f"name them: {spelled_together({**skipped, 'header': False, 'names': names})} "
-        f"({columns} names); or say {spelled_together({**skipped, 'header': True})} if it is a header after all"
+        f"{label}: its first row{' below a title' if above else ''} looks like data, not like names of "
+        f"columns; name them: {spelled_together({**skipped, 'header': False, 'names': names})} "
+        f"({columns} names); or say {spelled_together({**skipped, 'header': True})} if it is one after all"
     )
 
 
