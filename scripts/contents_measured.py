@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import foreign_columns
 import labelled_columns
+import office_columns
 from mahrem.contents import look_into
 
 
@@ -44,9 +45,16 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--foreign", action="store_true", help="people as Faker invents them, not our own")
+    parser.add_argument(
+        "--offices", action="store_true", help="columns as offices of many countries keep them"
+    )
     parser.add_argument("--show", action="store_true", help="invented cells of columns that were missed")
     arguments = parser.parse_args()
-    made = foreign_columns if arguments.foreign else labelled_columns
-    make = foreign_columns.foreign_columns if arguments.foreign else labelled_columns.labelled_columns
+    kinds: Iterable[str] = labelled_columns.CONTENT
+    make: Callable[[int], Iterable[labelled_columns.LabelledColumn]] = labelled_columns.labelled_columns
+    if arguments.foreign:
+        kinds, make = foreign_columns.CONTENT, foreign_columns.foreign_columns
+    if arguments.offices:
+        kinds, make = office_columns.MAKERS, office_columns.office_columns
     seeds = range(arguments.first, arguments.first + arguments.seeds)
-    measure((column for seed in seeds for column in make(seed)), made.CONTENT, show=arguments.show)
+    measure((column for seed in seeds for column in make(seed)), kinds, show=arguments.show)

@@ -420,6 +420,7 @@ class LabelledColumn:
     kind: str | None
     cells: pl.Series = field(repr=False)
     allowed: frozenset[str]  # may be found too
+    about: str = ""  # how it was made
 
 
 def dirty(rng: np.random.Generator, cells: list[str]) -> list[str | None]:

@@ -151,3 +151,38 @@ def test_what_was_said_about_reading_stands_in_the_policy_that_inspect_writes(
     (command,) = [line for line in printed if line.startswith("mahrem anonymize")]
     assert _run(shlex.split(command)[1:]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_what_is_printed_leads_to_a_release_that_holds(tmp_path: Path, capsys: Printed) -> None:
+    rng = random.Random(8)
+    path, policy, folder = tmp_path / "wide.csv", tmp_path / "policy.toml", tmp_path / "release"
+    header = "v1,v2,2021,2022\n"  # names tell nothing, and nothing is known to others by its counts
+    path.write_text(
+        header
+        + "".join(
+            f"{rng.choice('mw')},{','.join(str(rng.randint(0, 9)) for _ in range(3))}\n" for _ in range(600)
+        )
+    )
+    assert _run(["inspect", str(path), "--policy-out", str(policy)]) == 0
+    assert _run(["anonymize", str(path), "--policy", str(policy), "-o", str(folder), "-q"]) == 0
+    text = policy.read_text().replace("quasi", "insensitive", 1) + '\nquasi = ["v1"]\n'
+    policy.write_text(text.replace('    "v1"', '    # "v1"'))
+    capsys.readouterr()
+    assert _run(["anonymize", str(path), "--policy", str(policy), "-o", str(folder), "--force"]) == 0
+    told = next(line for line in capsys.readouterr().out.splitlines() if "covered: " in line)
+    way = shlex.split(told.partition("covered: ")[2])
+    assert (
+        _run(
+            ["anonymize", str(path), "--policy", str(policy), *way, "-o", str(folder), "--force", "--strict"]
+        )
+        == 0
+    )
+
+
+def test_a_role_said_beside_a_policy_is_the_role(tmp_path: Path) -> None:
+    table = pl.DataFrame({"a": [1, 2] * 20, "b": ["x", "y"] * 20, "c": ["p", "q"] * 20})
+    file = tmp_path / "policy.toml"
+    file.write_text('quasi = ["a"]\nsensitive = ["b"]\ninsensitive = ["c"]\nk = 5\n')
+    for policy in (file, {"quasi": ["a"], "sensitive": ["b"], "insensitive": ["c"], "k": 5}):
+        release = mh.anonymize(table, policy=policy, quasi=["a", "b"], identifier=["c"], rest="drop")
+        assert list(release.table.columns) == ["a", "b"]

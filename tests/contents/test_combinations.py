@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from random import Random
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -103,3 +104,31 @@ def test_what_stays_the_same_for_a_person_with_several_rows_is_no_function_of_wh
     frame = pl.DataFrame([people[row % 150] for row in range(ROWS)])
     found = look_into(frame, toward=["age", "town"])
     assert not [relation for relation in found.relations if relation.how == "combined"]
+
+
+@pytest.mark.parametrize("widths", [(4, 4, 3), (3, 3, 3, 2), (2, 4, 5)])
+@pytest.mark.parametrize("rows", [400, 30_000])
+def test_a_number_in_several_columns_is_found(widths: tuple[int, ...], rows: int) -> None:
+    rng = np.random.default_rng(7)
+    whole = rng.integers(10**10, 10**11, rows).astype(str)
+    ends = np.cumsum(widths)
+    parts = {
+        f"p{end}": [text[end - wide : end] for text in whole] for end, wide in zip(ends, widths, strict=True)
+    }
+    for frame in (pl.DataFrame(parts), pl.DataFrame(parts).cast(pl.Int64)):
+        found = {one.column for one in look_into(frame).relations if one.how == "together"}
+        assert found >= {*list(parts)[1:]} or all(look_into(frame).of(name) for name in parts)
+
+
+def test_measures_and_years_side_by_side_are_no_number_in_parts() -> None:
+    rng = np.random.default_rng(8)
+    frame = pl.DataFrame(
+        {
+            "pressure": rng.normal(130, 15, 3000).astype(int),
+            "pulse": rng.normal(75, 12, 3000).astype(int),
+            "minutes": rng.gamma(2, 40, 3000).astype(int) + 10,
+            "year": rng.integers(1940, 2008, 3000),
+            "weight": rng.normal(78, 14, 3000).astype(int),
+        }
+    )
+    assert [one for one in look_into(frame).relations if one.how == "together"] == []

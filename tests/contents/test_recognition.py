@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
+from types import ModuleType
 
 import numpy as np
 import polars as pl
 import pytest
 
 import foreign_columns
+import office_columns
 from foreign_columns import foreign_columns as made_by_others
 from labelled_columns import CONTENT, LOOSE, STRICT, LabelledColumn, labelled_columns, tckn
 from mahrem.contents import CONTENTS, look_into
@@ -25,9 +27,12 @@ def measured(by: str) -> tuple[Counter[str], Counter[str], Counter[str], int]:
     columns: Counter[str] = Counter()
     found: Counter[str] = Counter()
     alarms: Counter[str] = Counter()
-    made: list[LabelledColumn] = list(
-        labelled_columns(4, sizes=(5, 60)) if by == "us" else made_by_others(4, sizes=(120,))
-    )
+    makers = {
+        "us": lambda: labelled_columns(4, sizes=(5, 60)),
+        "others": lambda: made_by_others(4, sizes=(120,)),
+        "offices": lambda: office_columns.office_columns(4, sizes=(60,)),
+    }
+    made: list[LabelledColumn] = list(makers[by]())
     for column in made:
         told = {finding.kind for finding in look_into(pl.DataFrame({"x": column.cells})).of("x")}
         if column.kind:
@@ -46,9 +51,10 @@ def test_columns_of_a_kind_are_recognised_and_others_are_not(kind: str) -> None:
     assert alarms[kind] / total <= (0.01 if kind in STRICT else 0.05 if kind in LOOSE else 0.03)
 
 
-def test_what_others_made_is_recognised_as_well() -> None:
-    columns, found, alarms, total = measured("others")
-    strict, loose = foreign_columns.STRICT, foreign_columns.LOOSE
+@pytest.mark.parametrize(("by", "maker"), [("others", foreign_columns), ("offices", office_columns)])
+def test_what_others_made_is_recognised_as_well(by: str, maker: ModuleType) -> None:
+    columns, found, alarms, total = measured(by)
+    strict, loose = maker.STRICT, maker.LOOSE
     for kinds, least, most in ((strict, 0.95, 0.01), (loose, 0.85, 0.05)):
         hits, tries = (sum(counted[kind] for kind in kinds) for counted in (found, columns))
         assert hits >= least * tries, {kind: (found[kind], columns[kind]) for kind in kinds}

@@ -66,3 +66,10 @@ def test_what_never_changes_within_a_person_is_what_others_may_know() -> None:
     roles = {facts.name: facts.suggested_role for facts in found.columns}
     assert roles == {"c1": "identifier", "c2": "quasi", "c3": "quasi", "c4": "insensitive"}
     assert found.subject == "c1"
+
+
+def test_something_is_suggested_for_the_promise_to_speak_of() -> None:
+    frame = pl.DataFrame({"2021": [1, 2, 3, 4] * 30, "2022": ["a", "b"] * 60, "same": ["x"] * 120})
+    found = mh.inspect(frame)
+    assert found.roles() == {"quasi": ["2021", "2022"], "insensitive": ["same"]}
+    assert mh.anonymize(frame, policy=dict(found.roles()), k=5).holds

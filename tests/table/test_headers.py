@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -201,7 +202,6 @@ def test_lines_above_the_header_can_be_said(tmp_path: Path) -> None:
     [
         "comment\nhello, world\ngood, bye\nso, long\n",  # one column of text, not a title
         "a,b\n1,2,3\n4,5,6\n",
-        "title\n34,6100\n51,34000\n27,6100\n",
         "a,b,c\n1,2,3\n4,5\n",
     ],
 )
@@ -221,3 +221,23 @@ def test_packed_files_are_read_and_judged_like_others(tmp_path: Path, name: str)
     path.write_bytes(gzip.compress(table(people(20), mark).encode()))
     with pytest.raises(InvalidInput, match="looks like data"):
         open_source(path)
+
+
+@pytest.mark.parametrize(
+    "titles", ["Export of 2024\n", "title\n", "Clinic\nas of: 3 January, secret\n\n", "\n\nList\n\n"]
+)
+def test_the_way_named_below_a_title_without_a_header_is_the_way(tmp_path: Path, titles: str) -> None:
+    rows = people(60)
+    text = titles + "".join(",".join(row) + "\n" for row in rows)
+    with pytest.raises(InvalidInput, match=r"first row below a title looks like data") as refused:
+        opened(tmp_path, text)
+    lines = int(re.search(r"skip_rows=(\d+)", str(refused.value))[1])  # type: ignore[index]
+    names = [f"c{place}" for place in range(len(rows[0]))]
+    source = opened(tmp_path, text, skip_rows=lines, header=False, names=tuple(names))
+    assert source.take(names).height == len(rows)
+
+
+def test_a_ragged_line_near_the_top_says_how_many_lines_stand_above_it(tmp_path: Path) -> None:
+    text = "a title\nanother, with a comma\n\n" + "".join(f"{word},red,x y\n" for word in "abcdefgh")
+    with pytest.raises(InvalidInput, match=r"skip_rows=3"):
+        opened(tmp_path, text, skip_rows=1)

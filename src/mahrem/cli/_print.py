@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from mahrem.report import ReportRisk
+    from mahrem.report import Report, ReportRisk
 
 
 _VERDICTS = {"holds": "holds", "holds-but": "holds, but", "broken": "DOES NOT HOLD"}
@@ -25,6 +25,20 @@ def print_json(document: object) -> None:
     typer.echo(
         to_json(document) if isinstance(document, Mapping) else json.dumps(document, indent=2, default=str)
     )
+
+
+def _fewer_alone(report: Report) -> Iterator[str]:
+    """Say how fewer rows would stand alone: what is shown as it is joins the promise, or becomes coarser."""
+    from mahrem.errors import spelled
+
+    roles: dict[str | None, list[str]] = {}
+    for name, column in report.columns.items():
+        roles.setdefault(column.role, []).append(name)
+    if plain := roles.get("insensitive"):
+        yield f"covered: {spelled('quasi', [*roles.get('quasi', ()), *plain])}"
+    numbers = [name for name in roles.get("sensitive", ()) if report.columns[name].kind == "numeric"]
+    for name in numbers[:1]:
+        yield f"coarser: {spelled('round', {name: 'STEP'})}"
 
 
 _FIRST = ("published_classes", "gcp", "suppressed")  # figures of utility that everybody reads
@@ -49,6 +63,9 @@ def print_report(content: Mapping[str, object], *, verbose: bool = False) -> Non
             column = str(doubt.values["column"])
             ways = (spelled(way, {column: step}) for way, step in (("round", "STEP"), ("grid", "year")))
             typer.echo(f"       coarser: {' for numbers, '.join(ways)} for dates")
+        elif isinstance(doubt, Note) and doubt.code == "doubt.singling-out":
+            for way in _fewer_alone(report):
+                typer.echo(f"       {way}")
     rows: list[tuple[str, ...]] = []
     for promise in report.promises:
         name = promise.model + (f" ({promise.column})" if promise.column else "")

@@ -22,6 +22,10 @@ SOME = 12  # values whose rows are all looked at
 BY_CHANCE = 0.9  # of the rows may differ, where nearly all do
 MIXED = 0.85  # of the pairs that chance would make
 SURPRISING = 20.0  # -log of the chance that rows agree without a reason
+PARTS, DIGITS = 3, 8  # columns in a row, and digits in all of them, that are a number taken apart
+WIDEST = 5  # digits of a part: longer ones are recognised alone
+EVEN = 0.3  # of the rows may have the same digit in one place: measures begin low, or all alike
+TURNS = 5  # different digits in every place, each in one row of twenty
 UNEXPLAINED = 0.002  # of the variance: rounding leaves so much
 
 
@@ -35,7 +39,12 @@ def find_combinations(
     """
     others = [name for name in table.columns if name not in toward][:COLUMNS]
     known = [name for name in table.columns if name in toward][:KNOWN]
-    return (*_keys(table, others), *_functions(table.sample.head(ROWS), found, others, known))
+    sample = table.sample.head(ROWS)
+    return (
+        *_keys(table, others),
+        *_taken_apart(sample.select(others)),
+        *_functions(sample, found, others, known),
+    )
 
 
 def _keys(table: TableSketch, names: Sequence[str]) -> Iterator[ColumnRelation]:
@@ -61,6 +70,39 @@ def _number_rows(rows: pl.DataFrame, first: str, second: str, column: ColumnSket
     shares = column.counts / column.counts.sum()
     expected = sum(float((1 - (1 - shares) ** size).sum()) for size in sizes)
     return expected <= BY_CHANCE * rows.height
+
+
+def _taken_apart(sample: pl.DataFrame) -> Iterator[ColumnRelation]:
+    """Name neighbouring columns that are one long number in parts: digits take turns in every place."""
+    if sample.height < FEWEST:
+        return
+    run: list[str] = []
+    widths = [(name, _even_digits(sample[name])) for name in sample.columns]
+    for name, width in (*widths, ("", 0)):
+        if width:
+            run.append(name)
+            continue
+        parts, run = run, []
+        if len(parts) < PARTS or sum(wide for one, wide in widths if one in parts) < DIGITS:
+            continue
+        if sample.select(parts).n_unique() >= 0.99 * sample.height:
+            yield from (ColumnRelation(part, parts[0], "together", 1.0) for part in parts[1:])
+
+
+def _even_digits(column: pl.Series) -> int:
+    """Give the width of codes of which every place takes turns among digits; 0 for anything else."""
+    if column.dtype != pl.String and not column.dtype.is_integer():
+        return 0
+    texts = column.cast(pl.String).drop_nulls()
+    if len(texts) < max(FEWEST, 0.9 * len(column)):
+        return 0
+    wide = int(texts.str.len_bytes().max())  # type: ignore[arg-type]
+    if not 2 <= wide <= WIDEST or not bool(texts.str.contains("^[0-9]+$").all()):
+        return 0
+    signs = np.frombuffer("".join(texts.str.zfill(wide)).encode(), np.uint8).reshape(-1, wide) - ord("0")
+    shares = np.array([np.bincount(place, minlength=10) for place in signs.T]) / len(texts)
+    turns = (shares >= 1 / 20).sum(axis=1)
+    return wide if bool((turns >= TURNS).all() and (shares <= EVEN).all()) else 0
 
 
 def _functions(

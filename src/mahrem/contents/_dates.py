@@ -43,7 +43,7 @@ DAY_NAME = r"(?:[a-z]+\.?,? )?"
 YEAR = r"([0-9]{4}|'?[0-9]{2})"
 CLOCK_FOLDED = CLOCK.replace("UTC", "utc")
 DAY_FIRST = (
-    rf"^{DAY_NAME}([0-9]{{1,2}})(?:st|nd|rd|th)?[. \-/]+(?:of )?([a-z]+)[., \-/]+"
+    rf"^{DAY_NAME}([0-9]{{1,2}})(?:st|nd|rd|th)?[. \-/]*(?:of )?([a-z]+)[., \-/]*"
     rf"{YEAR}{CLOCK_FOLDED}(?: [a-z]+)?$"
 )
 MONTH_FIRST = rf"^{DAY_NAME}([a-z]+)[. \-]+([0-9]{{1,2}})(?:st|nd|rd|th)?[., \-]+{YEAR}{CLOCK_FOLDED}$"

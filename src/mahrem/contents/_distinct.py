@@ -62,6 +62,7 @@ LABELS = (
     (r"^([\p{L}*][^0-9:=#@/\\]{0,23}[:=#] *)[^/ ]", 0.6),
     (r"^(\* *|\p{L}[\p{L}.\- ]{1,20}[ .])[0-9+(]", 0.8),
     (r"^(\p{L}[\p{L}.]{2,11} )\S", 0.9),
+    (r"^(\p{L}{1,5}[\-_/]?)[0-9]{8,}", 0.9),
 )
 LABELLED = 3  # distinct values from which on a beginning can be shared
 

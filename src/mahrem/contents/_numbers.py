@@ -22,6 +22,7 @@ WITHOUT_FAIL = (
 LEAST_RIGHT = 0.3  # of the values that have the shape
 FEW_OTHERS = 0.03  # of the values may be written as something else is
 SO_WRITTEN = 0.9  # of the values
+OWN_DAYS, MANY_DAYS = 0.5, 60  # days of birth that differ, and people from which on no more must
 PILOT = 40  # values that say whether others are asked about
 EVEN = 0.6  # a nearly even spread of first digits
 
@@ -47,6 +48,7 @@ class CheckedNumber:
     written: str = ""  # a way of writing that leaves little doubt
     least_right: float = LEAST_RIGHT
     unlike: str = ""  # what others write that have the same rule
+    born: int = 0  # digits in front that are a day of birth: other numbers begin alike, people do not
 
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether and how far a column holds these numbers."""
@@ -116,6 +118,10 @@ class CheckedNumber:
         return pl.select(pl.when(numbers).then(compact.str.zfill(self.width)).otherwise(compact)).to_series()
 
     def _sure(self, cells: DistinctCells, compact: pl.Series, right: Mask, hits: int, tries: int) -> bool:
+        if self.born:
+            days = compact.filter(pl.Series(right)).str.slice(0, self.born).n_unique()
+            if days < OWN_DAYS * min(hits, MANY_DAYS):
+                return False
         if self.written and hits >= 0.8 * tries and cells.matches(self.written)[right].mean() >= SO_WRITTEN:
             return True
         if surprise(hits, tries, self.chance) < (WITHOUT_FAIL if hits == tries and tries < 6 else SURPRISING):
@@ -178,7 +184,7 @@ NIR = CheckedNumber("nir", r"^[1-478]\d{14}$", 0.011, digits.nir, "fr.nir")
 AADHAAR = CheckedNumber("aadhaar", r"^[2-9]\d{11}$", 0.1, digits.aadhaar, "in_.aadhaar")
 AHV = CheckedNumber("ahv", r"^756\d{10}$", 0.1, None, "ch.ssn")
 AT_VNR = CheckedNumber("at-vnr", r"^[1-9]\d{9}$", 0.09, None, "at.vnr")
-BE_NN = CheckedNumber("be-nn", _exact(11), 0.02, None, "be.nn", width=11)
+BE_NN = CheckedNumber("be-nn", _exact(11), 0.02, None, "be.nn", width=11, born=6)
 CPF = CheckedNumber("cpf", _exact(11), 0.01, None, "br.cpf", width=11)
 SIN = CheckedNumber("sin", r"^[1-79]\d{8}$", 0.1, None, "ca.sin")
 RIC = CheckedNumber("ric", r"^\d{17}[\dX]$", 0.01, None, "cn.ric")
@@ -187,19 +193,19 @@ CODICE = CheckedNumber(
 )
 DNI = CheckedNumber("dni", r"^[\dXYZ]\d{7}[A-Z]$", 0.044, None, "es.nif")
 PERSONNUMMER = CheckedNumber("personnummer", r"^(?:\d{2})?\d{10}$", 0.04, None, "se.personnummer")
-FODSELSNUMMER = CheckedNumber("fodselsnummer", _exact(11), 0.005, None, "no.fodselsnummer", width=11)
+FODSELSNUMMER = CheckedNumber("fodselsnummer", _exact(11), 0.005, None, "no.fodselsnummer", width=11, born=4)
 CNP = CheckedNumber("cnp", r"^[1-9]\d{12}$", 0.02, None, "ro.cnp")
-EGN = CheckedNumber("egn", _exact(10), 0.03, None, "bg.egn", width=10)
+EGN = CheckedNumber("egn", _exact(10), 0.03, None, "bg.egn", width=10, born=6)
 PPS = CheckedNumber("pps", r"^\d{7}[A-W][A-IW]?$", 0.044, None, "ie.pps")
 HETU = CheckedNumber("hetu", r"^\d{6}[A-Y]?\d{3}[0-9A-Y]$", 0.03, digits.hetu)
-CPR = CheckedNumber("cpr", _exact(10), 0.03, None, "dk.cpr", width=10)
+CPR = CheckedNumber("cpr", _exact(10), 0.03, None, "dk.cpr", width=10, born=4, least_right=0.9)
 RODNE_CISLO = CheckedNumber(
-    "rodne-cislo", r"^\d{9,10}$", 0.15, None, "cz.rc", width=10,
+    "rodne-cislo", r"^\d{9,10}$", 0.15, None, "cz.rc", width=10, born=6,
     unlike=r"^[+(]|^\d{3}[ -]\d{2,3}[ -]\d{3,4}$",  # telephones, American numbers
 )  # fmt: skip
 ISIKUKOOD = CheckedNumber("isikukood", r"^[1-8]\d{10}$", 0.02, None, "ee.ik")
 OIB = CheckedNumber("oib", _exact(11), 0.1, None, "hr.oib", width=11)
-AMKA = CheckedNumber("amka", _exact(11), 0.03, None, "gr.amka", width=11)
+AMKA = CheckedNumber("amka", _exact(11), 0.03, None, "gr.amka", width=11, born=6)
 NIF_PT = CheckedNumber("nif-pt", r"^[1-35689]\d{8}$", 0.1, None, "pt.nif")
 ZA_ID = CheckedNumber("za-id", _exact(13), 0.01, None, "za.idnr", width=13)
 RRN = CheckedNumber("rrn", _exact(13), 0.02, None, "kr.rrn", width=13)

@@ -18,6 +18,10 @@ TITLED = (
     r"^(?:herrn?|frau|mrs?|ms|miss|sayin|sn|bay|bayan|prof|dr|doc|uzm|dipl|ing|hr|fr|mme|mlle|sig|sra?|dna?)"
     r"\b[. ]"
 )
+# A family name with the first letters of given ones, before or behind it.
+INITIALS = (
+    r"^(?:\p{Lu}\.[ \-]?){1,3} ?\p{Lu}[\p{L}'’\-]{2,}$|^\p{Lu}[\p{L}'’\-]{2,},? (?:\p{Lu}\.[ \-]?){1,3}$"
+)
 SEVERAL = r" ?[;|&].*$"  # behind the first of several
 MOST_WORDS = 5
 FEW_NAMES = 0.6  # of which so many must be listed, since chance weighs more among few
@@ -68,8 +72,9 @@ class PersonName:
             return None
         listed, both, ambiguous, parts = self._listed(cells)
         titled = written & contains(cells.folded, TITLED) & (parts >= 1)
-        if titled.sum() >= 8 and titled.sum() >= 0.5 * written.sum() and cells.unique > 0.1:
-            return cells.found(self.kind, titled, 0.8, "shaped")
+        for marked in (titled, written & cells.matches(INITIALS)):
+            if marked.sum() >= 8 and marked.sum() >= 0.5 * written.sum() and cells.unique > 0.1:
+                return cells.found(self.kind, marked, 0.8, "shaped")
         several = written & (parts >= 2)
         if several.sum() >= 0.6 * written.sum():
             named, judged = several, several

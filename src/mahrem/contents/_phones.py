@@ -12,10 +12,9 @@ from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells, ascii_digits, 
 from mahrem.contents._findings import ContentFinding
 from mahrem.types import Mask
 
-REGIONS = ("TR", "DE", "GB", "US")  # tried where none was given
+REGIONS = ("TR", "DE", "GB", "US", "FR")  # tried where none was given
 # Tried where none of these fits, with numbers that are written as such.
 FURTHER = (
-    "FR",
     "IT",
     "ES",
     "NL",
@@ -38,10 +37,15 @@ PILOT = 30  # numbers that say which of them it is
 WRITTEN = (
     r"^\+\d{1,3}[\d\s()./\-]{6,18}|"  # a country
     r"^[78]? ?\(0?\d{2,5}\)[\s./\-]?\d[\d\s./\-]{4,11}|"  # an area in brackets
-    r"^0\d{1,4}[\s/\-]\(?\d[\d\s./\-]{4,11}|"  # an area that begins with 0
+    r"^0\d{1,5}[\s/\-]\(?\d[\d\s./\-]{4,11}|"  # an area that begins with 0
+    r"^\d{2}(?: \d{2}){3}$|"  # Denmark and Norway
     r"^(?:1[\s.\-])?\d{3}[.\-]\d{3}[.\-]\d{4}|"  # North America
     r"^\d{2} 9?\d{4}-\d{4}$"  # Brazil
 )
+# A 0 or brackets, and parts: hardly anything else is written so.
+AT_HOME = r"^\+|^\(?0\d{1,5}\)?[\s/\-]+\d[\d\s./\-]{4,}$|^0\d(?:[\s.]\d\d){4}$"
+ALL_SO = 0.9
+SPARSE = 20  # numbers of a town for each that is there
 LEAST_WRITTEN = 0.3  # of a column's numbers, the others being as long
 # A length that national numbers without their 0 have, and how they begin: looser plans need the 0 or a mark.
 BARE = {
@@ -49,10 +53,13 @@ BARE = {
     "DE": r"^1[567]\d{8,9}$",
     "GB": r"^(?:7[1-57-9]\d{8}|[12]\d{9})$",
     "US": r"^1?[2-9]\d\d[2-9]\d{6}$",
+    "FR": "^$",
 }
 # How often a number of any digits is valid in a region.
-CHANCE = {"TR": 0.2, "DE": 0.75, "GB": 0.4, "US": 0.4}
+CHANCE = {"TR": 0.2, "DE": 0.75, "GB": 0.4, "US": 0.4, "FR": 0.85}
 UNLIKELY = 3.0  # -log of 0.05: so many valid numbers without a separator must surprise
+# Three numbers with one sign between them; what follows is a time. Two pairs more are a number in France.
+DAY = r"^\d{1,4}(?:\.\d{1,2}\.|/\d{1,2}/|-\d{1,2}-| \d{1,2} )\d{1,4}(?:$|[T ]+\d{4}$)"
 SHAPE = r"^[+(]?[\d(][\d\s()./\-–]{5,20}\d(?:\s*(?:x|ext\.?|dw\.?|dahili)\s*\d{1,5})?$"
 LABEL = (
     r"(?i)^(?:tel(?:efon|ephone)?(?: ?no)?|phone|mobile?|handy|cep|gsm|fax|home|work|ev|iş|privat|"
@@ -86,9 +93,7 @@ class Phone:
         digits = bare.str.replace_all(r"\D", "").str.len_bytes()
         shaped = (
             bare.str.contains(ascii_digits(SHAPE)) & digits.is_between(8, 15)
-        ).to_numpy() & ~cells.matches(
-            r"^[-+]?\d+[.,]\d+$|^\d{1,4}[./\- ]\d{1,2}[./\- ]\d{1,4}(?:$|\D)|^\d{1,3}(?:\.\d{1,3}){3}$"
-        )
+        ).to_numpy() & ~cells.matches(rf"^[-+]?\d+[.,]\d+$|{DAY}|^\d{{1,3}}(?:\.\d{{1,3}}){{3}}$")
         places = np.flatnonzero(shaped)
         if not len(places):
             return None
@@ -158,7 +163,7 @@ class Phone:
 
         bare = BARE.get(region, r"^\d{8,11}$" if loose else "^$")
         believed = contains(looked.str.replace_all(r"\D", ""), bare)
-        national = contains(looked, r"^\+|^\(?0") if region in {"TR", "DE", "GB"} else marked
+        national = contains(looked, r"^\+|^\(?0") if region in {"TR", "DE", "GB", "FR"} else marked
         valid = np.zeros(len(looked), np.bool_)
         for place, text in enumerate(looked):
             if not (national[place] or believed[place]):
@@ -171,7 +176,10 @@ class Phone:
 
     @staticmethod
     def _spread(looked: pl.Series, valid: Mask, marked: Mask) -> bool:
-        """Tell whether numbers begin in many ways and end in many: neither a counter nor a series."""
+        """Tell whether numbers begin in many ways and end in many: neither a counter nor a series.
+
+        Those that are written as telephone numbers may be of one town, unless they are counted through.
+        """
         digits = looked.filter(pl.Series(valid)).str.replace_all(r"\D", "")
         count = len(digits)
         if count == 0:
@@ -179,6 +187,9 @@ class Phone:
         few = 3 if marked[valid].mean() > 0.5 else 4
         if count < few:
             return bool(marked[valid].all()) and count * 2 >= len(valid)
+        if contains(looked.filter(pl.Series(valid)), AT_HOME).mean() >= ALL_SO:
+            numbers = digits.str.slice(-9).cast(pl.Int64).unique().sort()
+            return int(numbers[-1]) - int(numbers[0]) >= SPARSE * count
         beginnings = digits.str.slice(0, 7).n_unique()
         areas = digits.str.slice(0, 5).n_unique()
         return beginnings >= 0.5 * min(count, 100) and areas >= min(6, 0.4 * count)

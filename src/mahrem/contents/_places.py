@@ -40,7 +40,7 @@ ENGLISH = (
     r"union|valley|viaduct|village|ville|vista|wall|wells?|wharf|wood|yard)s?\b"
 )
 OTHER = (
-    r"\b(?:rue|avenue|boulevard|chemin|impasse|allee|quai|via|viale|vicolo|piazza|piazzale|corso|largo|contrada|"
+    r"\b(?:rue|avenue|boulevard|bd|place|route|cours|square|chemin|impasse|allee|quai|via|viale|vicolo|piazza|piazzale|corso|largo|contrada|"
     r"strada|borgo|stretto|salita|calle|c/|avenida|avda?|paseo|plaza|camino|pasaje|carrer|ronda|glorieta|vial|"
     r"cuesta|callejon|rua|travessa|praca|ulica|ul|aleja|al|plac|pl|osiedle|os)\b\.?"
 )
@@ -52,12 +52,12 @@ ENDED = (
 UNITED_STATES_MAIL = r"\b(?:apo|fpo|dpo),? a[aep]\b"
 ADDRESS = (
     rf"(?:{TURKISH}.*\d|\d.*{TURKISH})|"
-    rf"^[a-z .'\-]*{GERMAN}[a-z .'\-]{{0,25}}\s?\d{{1,4}}\s?[a-z]?\b|"
+    rf"^(?:[a-z]{{0,2}}-?\d{{4,5}} [^\d,]+, )?[a-z .'\-]*{GERMAN}[a-z .'\-]{{0,25}}\s?\d{{1,4}}\s?[a-z]?\b|"
     rf"^(?:flat|apt|unit|suite|no|the [a-z]+|#)?[\s.:]*\d{{1,5}}[a-z]?(?:[/-]\d{{1,4}})?,? "
     rf"(?:[a-z0-9'\-]+\.? ){{1,4}}?{ENGLISH}|"
     rf"(?:[a-z0-9'\-]+ ){{1,3}}{ENGLISH}[ ,]+(?:no|apt|unit|flat|suite|ste|#)[ .:#]*\d|"
     rf"\bp\.? ?o\.? ?box \d|\bpostfach \d|{UNITED_STATES_MAIL}|{ENDED}|"
-    rf"{OTHER} [a-z'’ .\-]+,? \d{{1,4}}\b|\d{{1,4}},? {OTHER} [a-z]"
+    rf"{OTHER} [a-z'’ .\-]+,? \d{{1,4}}\b|\d{{1,4}}(?: ?(?:bis|ter|quater))?,? {OTHER} [a-z]"
 )
 POSTCODES = (  # the Netherlands, Canada, Poland, Sweden, Portugal
     r"(?i)^[1-9]\d{3} ?[A-Z]{2}$",
@@ -124,7 +124,7 @@ class Postcode:
         dense = int(numbers.max()) - int(numbers.min()) < 4 * len(numbers)  # type: ignore[arg-type]
         low_end = portion(numbers < 20_000)
         shared = cells.unique <= 1 / 1.3
-        if not zeros and (portion(numbers % 1000 == 0) > 0.5 or portion(numbers % 500 == 0) > 0.9):  # amounts
+        if not zeros and (portion(numbers % 1000 == 0) > 0.5 or portion(numbers % 100 == 0) > 0.9):  # amounts
             return None
         if dense or regions < min(8, 0.4 * len(numbers)) or low_end > 0.6:
             return None

@@ -162,13 +162,14 @@ def inspect(
     frame = opened.take(list(opened.columns))
     table = _spelled(sketch_table(frame), reading.spelling)
     contents = look_into(table, region=policy.region)
-    facts = [_facts(name, table.columns[name], contents, policy) for name in opened.columns]
+    called = {name: f"{name} {opened.labels.get(name, '')}" for name in opened.columns}
+    facts = [_facts(name, called[name], table.columns[name], contents, policy) for name in opened.columns]
     people = contents.several_rows[0].column if contents.several_rows else None
     facts = facts if people is None else _with_traits(table, facts, people)
     return Inspection(
         opened.label,
         opened.rows,
-        tuple(_safe(table, contents, facts, policy)),
+        tuple(_covered(_safe(table, contents, facts, policy))),
         (*opened.notes, *_hints(frame, contents)),
         people,
         contents.region,
@@ -196,11 +197,11 @@ def _spelled(table: TableSketch, spelling: Spelling | None) -> TableSketch:
     return replace(table, columns=columns, sample=sample)
 
 
-def _facts(name: str, column: ColumnSketch, contents: Contents, policy: Policy) -> ColumnFacts:
+def _facts(name: str, called: str, column: ColumnSketch, contents: Contents, policy: Policy) -> ColumnFacts:
     kind = policy.kind.get(name) or infer_kind(column.values.alias(name), decimal=policy.decimal)
     share = column.rarely_shared(2)
     findings = contents.of(name)
-    role, reason = _suggest(name, kind, findings, column.present, column.distinct, share)
+    role, reason = _suggest(called, kind, findings, column.present, column.distinct, share)
     if any(people.column == name for people in contents.several_rows):
         role, reason = Role.IDENTIFIER, Note("reason.people")
     elif role is Role.INSENSITIVE and is_rarely_shared(column, policy.k or _SUGGESTED_K):
@@ -258,6 +259,18 @@ def _safe(
         stopped = {doubt.column: doubt for doubt in doubts}
         known = [_taken_back(one, stopped.get(one.name), role) for one in known]
     return known
+
+
+def _covered(facts: Sequence[ColumnFacts]) -> Sequence[ColumnFacts]:
+    """Take what is left as known to others where nothing else is: a promise needs something to speak of."""
+    if any(one.suggested_role is Role.QUASI for one in facts):
+        return facts
+    return [
+        replace(one, suggested_role=Role.QUASI, reason=Note("reason.only_ones"))
+        if one.suggested_role is Role.INSENSITIVE and one.distinct > 1
+        else one
+        for one in facts
+    ]
 
 
 def _taken_back(facts: ColumnFacts, doubt: Doubt | None, role: Role) -> ColumnFacts:

@@ -29,7 +29,7 @@ from mahrem.readers import by_column, column, columns, number, switch, text, tex
 from mahrem.release.decisions import _readers as readers
 from mahrem.release.decisions._refusals import refuse_contradicting
 from mahrem.settings import Setting, check_settings, read_settings, same_setting, setting, settings_of
-from mahrem.table import Kind, Missing, written_formats
+from mahrem.table import Kind, Missing, Role, written_formats
 from mahrem.table.columns import is_role_word, role_from_word
 from mahrem.words import LANGUAGES
 
@@ -251,14 +251,17 @@ class Policy:
     def of(cls, settings: Mapping[str, Any], *, over: Policy | Mapping[str, Any] | None = None) -> Policy:
         """Make a policy from settings by name; what is not said comes from ``over``.
 
-        Settings in ``over`` are judged together with these: a file may ask for l of a column named later.
+        Settings in ``over`` are judged together with these: a file may ask for l of a column named later. A
+        column that is given a role here loses the one it had there.
         """
         plain, models = _read(settings)
         if isinstance(over, Mapping):
             first, promised = _read(over)
-            return cls(**{**first, **plain}, models={**promised, **models})
+            said = {role: first.get(role, ()) for role in _ROLES}
+            return cls(**{**first, **_other_roles(said, plain), **plain}, models={**promised, **models})
         base = over if over is not None else cls()
-        return replace(base, **plain, models={**base.models, **models})
+        moved = _other_roles({role: getattr(base, role) for role in _ROLES}, plain)
+        return replace(base, **{**moved, **plain}, models={**base.models, **models})
 
     def __post_init__(self) -> None:
         check_settings(self, but="method")  # a recipe is applied under a name of its own
@@ -353,6 +356,20 @@ class Policy:
 
 
 GivenPolicy = str | Path | Mapping[str, Any] | Policy | None  # a file, settings by name, or a policy itself
+
+
+_ROLES = tuple(role.value for role in Role)
+
+
+def _other_roles(said: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Give roles without the columns that were given another one."""
+    taken = {name for role in _ROLES for name in plain.get(role, ())}
+    left: dict[str, Any] = {}
+    for role, names in said.items():
+        kept = [name for name in names if name not in taken]
+        if role not in plain and len(kept) < len(names):
+            left[role] = {name: names[name] for name in kept} if isinstance(names, Mapping) else tuple(kept)
+    return left
 
 
 def policy_from(

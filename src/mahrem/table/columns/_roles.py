@@ -91,7 +91,10 @@ def assign_roles(
         columns,
     )
     if Role.QUASI not in roles.values():
-        raise InvalidParameter(f"quasi=() must name at least one column; the columns are {shorten(columns)}")
+        raise InvalidParameter(
+            f"quasi=() must name at least one column, of which others may know what it says about a person "
+            f"({spelled('quasi', ['COLUMN'])}); the columns are {shorten(columns)}"
+        )
     undeclared = [name for name in columns if name not in roles]
     if rest is None and undeclared:
         raise InvalidParameter(

@@ -83,12 +83,12 @@ def open_excel(path: Path, reading: Reading) -> Source:
         reading.names, header=reading.header, score=found.score, columns=len(first), label=label
     )
     if given is None and reading.header is None and found.score > 0:
-        raise refuse_headerless(label, len(first))
+        raise refuse_headerless(label, len(first), top + found.titles)
     names = name_columns(first if given is None else given, label, header=given is None)
     has_header = reading.header is not False and (found.score <= 0 or reading.header is True)
     begins: dict[str, Any] = {"header_row": top + found.titles} if has_header else {"header_row": None}
     if not has_header:
-        begins |= {"skip_rows": top, "column_names": list(names)}
+        begins |= {"skip_rows": top + found.titles, "column_names": list(names)}
     begins |= {"dtypes": "string"} if reading.by_cell else {"schema_sample_rows": None}
     frame = _loaded(lambda: workbook.load_sheet(sheet, **begins).to_polars(), label)
     frame = frame.select(frame.columns[: len(names)])

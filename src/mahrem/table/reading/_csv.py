@@ -100,7 +100,7 @@ def _opened(path: Path, place: Path | bytes, encoding: str, reading: Reading) ->
         found, start = _found_header(head, start, newline, delimiter, reading)
         end = _first_end(head, start, newline)
         first = _header(head[start:end], delimiter, label)
-        names = _names(first, found, reading, label)
+        names = _names(first, found, reading, label, head.count(newline, 0, start))
         has_header = reading.header is not False and (found.score <= 0 or reading.header is True)
         after = end + 1 if has_header else start
         structure = Structure(
@@ -215,15 +215,15 @@ def _cells(record: bytes, delimiter: str) -> list[str]:
         return []
 
 
-def _names(first: Sequence[str], found: Header, reading: Reading, label: str) -> tuple[str, ...]:
-    """Give the names of the columns: as said, else as the header says."""
+def _names(first: Sequence[str], found: Header, reading: Reading, label: str, above: int) -> tuple[str, ...]:
+    """Give the names of the columns: as said, else as the header below some lines says."""
     given = given_names(
         reading.names, header=reading.header, score=found.score, columns=len(first), label=label
     )
     if given is not None:
         return name_columns(given, label)
     if reading.header is None and found.score > 0:
-        raise refuse_headerless(label, len(first))
+        raise refuse_headerless(label, len(first), above)
     return name_columns(first, label, header=True)
 
 

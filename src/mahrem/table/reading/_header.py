@@ -54,12 +54,12 @@ def find_header(records: Sequence[Record]) -> Header:
     Several columns decide together: years or running numbers above figures are names.
 
     Guarantees:
-        - A row is passed over only if it is far from full and the full row below it names columns.
+        - A row is passed over only if it is far from full, and the full row below names columns or is data.
     """
     first = _first_full(records)
     if first:
         score = header_score(records[first], records[first + 1 :])
-        if score < 0:
+        if score:
             return Header(first, score)
     return Header(0, header_score(records[0], records[1:]) if records else 0)
 
@@ -80,14 +80,15 @@ def header_score(first: Record, rest: Sequence[Record]) -> int:
     )
 
 
-def refuse_headerless(label: str, columns: int) -> InvalidInput:
-    """Make the error for a table whose first row is data; it shows none of it."""
+def refuse_headerless(label: str, columns: int, above: int = 0) -> InvalidInput:
+    """Make the error for a table whose first row, below lines above, is data; it shows none of it."""
     some = [f"NAME{place}" for place in range(1, min(columns, 3) + 1)]
     names = some if columns < 4 else [*some, "…"]
+    skipped: dict[str, object] = {"skip_rows": above} if above else {}
     return InvalidInput(
-        f"{label}: its first row looks like data, not like names of columns; name them: "
-        f"{spelled_together({'header': False, 'names': names})} "
-        f"({columns} names); or say {spelled('header', True)} if it is a header after all"
+        f"{label}: its first row{' below a title' if above else ''} looks like data, not like names of "
+        f"columns; name them: {spelled_together({**skipped, 'header': False, 'names': names})} "
+        f"({columns} names); or say {spelled_together({**skipped, 'header': True})} if it is one after all"
     )
 
 

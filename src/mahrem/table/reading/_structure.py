@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 QUOTE, NEWLINE, RETURN = 34, 10, 13
 CHUNK = 1 << 18  # bytes looked at together: the masks stay in the processor's cache
+_TITLES = 21  # lines among which the header may be
 _TURKISH = re.compile("[ğĞıİşŞ]".encode("cp1254"))  # letters that Western European files hardly have
 
 
@@ -264,7 +265,7 @@ class Structure:
         return InvalidInput(
             f"{self._label}: line {line} has {delimiters + 1} cells, the header has {self._delimiters + 1}; "
             f"mend the line, or say the delimiter if it was guessed wrongly, or how many lines stand above "
-            f"the header: {spelled('skip_rows', 1)}"
+            f"the header: {spelled('skip_rows', line - 1 if 1 < line <= _TITLES else 1)}"
         )
 
     def _unclosed(self, line: int) -> InvalidInput:
