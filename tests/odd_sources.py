@@ -307,6 +307,13 @@ BY_ARROW = {
 AS_TEXT = {*(name for name in SOURCES if "CSV" in name), "DuckDB, texts"}
 
 
+def _cuts_fractions(people: list[Record]) -> bool:
+    """Say whether Arrow takes everybody's number for a time, and somebody has one that is not whole."""
+    costs = [person["cost"] for person in people]
+    timed = isinstance(costs[0], dt.time | dt.timedelta)
+    return timed and any(isinstance(cost, float) and not cost.is_integer() for cost in costs)
+
+
 def made(people: list[Record], source: str, folder: Path) -> object | None:
     """Make a table as that source does; None where its own library cannot write such rows."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -314,8 +321,8 @@ def made(people: list[Record], source: str, folder: Path) -> object | None:
         isinstance(cell, np.complexfloating) for person in people for cell in person.values()
     ):
         return None  # pandas writes everybody's number as a complex one
-    if source in BY_ARROW and isinstance(people[0]["cost"], dt.time | dt.timedelta):
-        return None  # Arrow cuts off what stands behind everybody's point
+    if source in BY_ARROW and _cuts_fractions(people):
+        return None  # what Arrow cuts off nobody can read back
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

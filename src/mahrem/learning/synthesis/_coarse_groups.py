@@ -42,7 +42,7 @@ class CoarseGroups:
 
 
 def coarse_groups(
-    noisy: Floats, *, deviation: float, ordered: bool, apart: int = 0, most: int = 16, least: float = 0.005
+    noisy: Floats, *, deviation: float, ordered: bool, apart: int = 0, most: int = 16, least: float = 0.002
 ) -> CoarseGroups:
     """Gather cells so that every group holds far more than the noise.
 

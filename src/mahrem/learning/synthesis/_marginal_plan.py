@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import combinations
 
 from mahrem import check
 from mahrem.dp import Relation, Unit
@@ -39,6 +41,7 @@ FEWEST_ROUNDS = 3
 FEWER = 0.7  # times as many tables in each round as in the one before, so the last are counted best
 PER_COLUMN = 4_000  # rows over deviation of a single count that are worth another table a column
 MOST_TABLES = 30  # a column
+USUAL = 75  # cells of two columns: in smaller tables counts stand out sooner
 SHARP, FINEST = 1_000, 2_048  # rows over deviation of a cell from which there may be as many cells; at most
 CLASS = 400  # rows of a class of the target, in deviations, from which cells are counted by classes
 VISIBLE = 3.0  # a cell is seen if its count is so many deviations of the noise
@@ -131,6 +134,7 @@ def plan_marginals(
     rounds: int = 6,
     weight: int = 1,
     alone: bool = False,
+    cells: float = USUAL,
 ) -> MarginalPlan:
     """Split a budget: counts of every column, a tree of cliques, then rounds that count what is farthest off.
 
@@ -144,6 +148,7 @@ def plan_marginals(
         rounds: How many rounds follow the tree.
         weight: How many times a score of a round may count.
         alone: Columns alone are counted, and what goes together is not.
+        cells: Of a table of two columns, as a rule; public.
 
     Guarantees:
         - All mechanisms together are ``(epsilon, delta)``-DP under the budget's relation and unit.
@@ -155,8 +160,9 @@ def plan_marginals(
     else:
         whole = math.sqrt(2 * rho_for(epsilon, delta))
     clear = (rows or ASSUMED_ROWS) * whole
-    worth = columns > 2 and not alone and clear >= NO_ROUNDS * columns
-    tables = _tables(clear, columns, rounds if worth else 0)
+    together = clear * max(1.0, math.sqrt(USUAL / cells))
+    worth = columns > 2 and not alone and together >= NO_ROUNDS * columns
+    tables = _tables(together, columns, rounds if worth else 0)
     split = _Split(
         budget=budget,
         columns=columns,
@@ -164,6 +170,7 @@ def plan_marginals(
         weight=weight,
         alone=alone,
         clear=clear,
+        together=together,
     )
     for _ in range(_TRIES):
         plan = split.at(whole)
@@ -188,6 +195,17 @@ def fine_cells(deviation: float, rows: int | None) -> int:
 def tells_classes(deviation: float, rows: int | None, classes: int) -> bool:
     """Say whether cells of columns may be counted for each class of the target: noise grows with them."""
     return (rows or ASSUMED_ROWS) >= CLASS * classes * deviation
+
+
+def cells_of_pairs(sizes: Sequence[int]) -> float:
+    """Give how many cells a table of two columns has in the mean.
+
+    Example:
+        >>> cells_of_pairs([2, 3, 4])
+        8.666666666666666
+    """
+    pairs = [first * second for first, second in combinations(sizes, 2)]
+    return sum(pairs) / len(pairs) if pairs else USUAL
 
 
 def _one_way_share(clear: float) -> float:
@@ -218,7 +236,8 @@ class _Split:
     tables: tuple[int, ...]
     weight: int
     alone: bool
-    clear: float
+    clear: float  # rows over the deviation of a single count
+    together: float  # the same for tables of several columns, by their size
 
     def at(self, whole: float) -> MarginalPlan:
         """Make the plan in which everything together is Gaussian noise of multiplier ``1 / whole``."""
@@ -230,7 +249,7 @@ class _Split:
         rounds = []
         if cliques:
             rest = square * (1 - first)
-            part = rest * _tree_share(self.clear, self.columns) if self.tables else rest
+            part = rest * _tree_share(self.together, self.columns) if self.tables else rest
             selection = self._selection(part * SELECTION, cliques, 2 * SCALE)
             clique = self._noise(part * (1 - SELECTION), cliques)
             events += [Repeated(selection.event, cliques), self._paid(clique, cliques)]

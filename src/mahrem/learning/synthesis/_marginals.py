@@ -17,6 +17,7 @@ from mahrem.learning.synthesis._farthest_tables import WITH_TARGET, count_farthe
 from mahrem.learning.synthesis._marginal_plan import (
     MarginalBudget,
     MarginalPlan,
+    cells_of_pairs,
     fine_cells,
     plan_marginals,
     refuse_too_little,
@@ -100,6 +101,7 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
             rounds=self.rounds,
             weight=1 if self.target is None else WITH_TARGET,
             alone=not self.width,
+            cells=cells_of_pairs([min(column.cells, self.groups) for column in domain.columns]),
         )
 
     def fine(self, plan: MarginalPlan, rows: int | None) -> int:
