@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -16,6 +16,7 @@ from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table.reading._frames import PolarsSource
 from mahrem.table.reading._header import Header, find_header, given_names, header_score, refuse_headerless
 from mahrem.table.reading._reading import CONTROL, Reading, Source, name_columns
+from mahrem.table.reading._records import TextRecords
 from mahrem.table.reading._slices import TextSlices
 from mahrem.table.reading._structure import (
     NEWLINE,
@@ -31,6 +32,8 @@ from mahrem.words import Note
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
 MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -90,25 +93,78 @@ def _with_header(path: Path, place: Path | bytes, reading: Reading) -> tuple[byt
     return names.encode() + bytes([newline]) + content[top:], said
 
 
+@dataclass(frozen=True)
+class _Layout:
+    """How a CSV file is laid out, as its beginning says."""
+
+    head: bytes
+    newline: int
+    delimiter: str
+    start: int  # where the header begins, behind titles, or the first record where there is none
+    after: int  # where the first record begins
+    names: tuple[str, ...]
+    has_header: bool
+    titles: int  # records above the header
+
+
+def _laid_out(path: Path, stream: BinaryIO, reading: Reading) -> _Layout:
+    """Find out how a file is laid out; what was read of the stream is the head."""
+    label = f"CSV file {path.name!r}"
+    head = _head(stream, label, binary=reading.by_cell)
+    newline = _line_end(head, reading)
+    start = _top(head, newline, reading.skip_rows, label)
+    delimiter = reading.delimiter or _said_by_header(path, head, newline, reading)
+    found, start = _found_header(head, start, newline, delimiter, reading)
+    end = _first_end(head, start, newline)
+    first = _header(head[start:end], delimiter, label)
+    names = _names(first, found, reading, label)
+    has_header = reading.header is not False and (found.score <= 0 or reading.header is True)
+    after = end + 1 if has_header else start
+    return _Layout(head, newline, delimiter, start, after, names, has_header, found.titles)
+
+
+def open_records(path: Path, reading: Reading) -> TextRecords | None:
+    """Open a CSV file without a look at its records; None where these need more than that to be read.
+
+    Guarantees:
+        - What is refused for its header, its encoding or its beginning is refused as by :func:`open_csv`.
+    """
+    if reading.by_cell or reading.null or reading.skip_last:
+        return None
+    place, _ = _utf8(path, reading, f"CSV file {path.name!r}")
+    with _stream(place) as stream:
+        layout = _laid_out(path, stream, reading)
+    if layout.newline != NEWLINE or len(layout.names) < 2:
+        return None
+    return TextRecords(
+        label=f"CSV file {path.name!r}",
+        names=layout.names,
+        content=np.frombuffer(place, np.uint8) if isinstance(place, bytes) else _mapped(place),
+        begin=layout.after,
+        delimiter=layout.delimiter,
+        notes=_notes(layout),
+    )
+
+
+def _mapped(path: Path) -> NDArray[np.uint8]:
+    return np.asarray(np.memmap(path, np.uint8, mode="r"))
+
+
+def _notes(layout: _Layout) -> tuple[Note, ...]:
+    return (Note("warning.title_rows"),) if layout.titles else ()
+
+
 def _opened(path: Path, place: Path | bytes, encoding: str, reading: Reading) -> PolarsSource:
     label = f"CSV file {path.name!r}"
     with _stream(place) as stream:
-        head = _head(stream, label, binary=reading.by_cell)
-        newline = _line_end(head, reading)
-        start = _top(head, newline, reading.skip_rows, label)
-        delimiter = reading.delimiter or _said_by_header(path, head, newline, reading)
-        found, start = _found_header(head, start, newline, delimiter, reading)
-        end = _first_end(head, start, newline)
-        first = _header(head[start:end], delimiter, label)
-        names = _names(first, found, reading, label)
-        has_header = reading.header is not False and (found.score <= 0 or reading.header is True)
-        after = end + 1 if has_header else start
+        layout = _laid_out(path, stream, reading)
+        head, after, names = layout.head, layout.after, layout.names
         structure = Structure(
             label,
-            delimiter=ord(delimiter),
-            newline=newline,
+            delimiter=ord(layout.delimiter),
+            newline=layout.newline,
             fields=len(names),
-            line=1 + head.count(newline, 0, after),
+            line=1 + head.count(layout.newline, 0, after),
             binary=reading.by_cell,
         )
         if head[after:]:
@@ -117,11 +173,11 @@ def _opened(path: Path, place: Path | bytes, encoding: str, reading: Reading) ->
     blanks = structure.blank_records()
     lazy = pl.scan_csv(
         place,
-        separator=delimiter,
-        eol_char=chr(newline),
+        separator=layout.delimiter,
+        eol_char=chr(layout.newline),
         infer_schema=False,
-        has_header=has_header,
-        skip_lines=head.count(newline, 0, start),
+        has_header=layout.has_header,
+        skip_lines=head.count(layout.newline, 0, layout.start),
         new_columns=list(names),
         null_values=[""],
         encoding="utf8-lossy" if reading.by_cell else "utf8",
@@ -133,7 +189,7 @@ def _opened(path: Path, place: Path | bytes, encoding: str, reading: Reading) ->
         counter = pl.col(_unused(names))
         lazy = lazy.filter(~counter.is_in(pl.Series(blanks, dtype=pl.UInt32).implode())).select(names)
     if reading.by_cell:
-        reading = replace(reading, delimiter=delimiter, encoding=encoding)
+        reading = replace(reading, delimiter=layout.delimiter, encoding=encoding)
     source = PolarsSource(
         lazy,
         label=label,
@@ -143,10 +199,9 @@ def _opened(path: Path, place: Path | bytes, encoding: str, reading: Reading) ->
         textual=True,
         slices=None
         if isinstance(place, bytes) or reading.by_cell
-        else TextSlices(place, after, names, delimiter, newline, blanks.astype(np.int64)),
+        else TextSlices(place, after, names, layout.delimiter, layout.newline, blanks.astype(np.int64)),
     )
-    if found.titles:
-        source.notes = (Note("warning.title_rows"),)
+    source.notes = _notes(layout)
     return source
 
 
