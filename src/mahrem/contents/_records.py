@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -13,11 +14,9 @@ from mahrem.arrays.sketching import IrregularRecords, LeastTexts, RecordHashes, 
 from mahrem.contents._distinct import LONGEST
 from mahrem.contents._sketch import OF_EACH, ROWS, VALUES, ColumnSketch, TableSketch, merge_sketches, rows_of
 from mahrem.table.reading import TextRecords
-from mahrem.threads import available_threads, in_parallel
+from mahrem.threads import in_parallel
 from mahrem.types import Integers
 
-MOST_PARTS = 8  # looked at side by side: each keeps values of its own
-WORTH_A_PART = 1 << 21  # bytes
 Tags = NDArray[np.uint16]
 
 
@@ -35,15 +34,12 @@ def sketch_records(records: TextRecords) -> RecordSketch | None:
     Guarantees:
         - The sketch is that of the table which :func:`~mahrem.table.open_source` reads from the file.
     """
-    hashes = RecordHashes(records.content, ord(records.delimiter), len(records.names))
-    parts = min(available_threads(), MOST_PARTS, 1 + len(records.content) // WORTH_A_PART)
-    borders = hashes.borders(records.begin, parts)
-
-    def look(border: int) -> _Part | None:
-        return _Part.of(records, hashes, borders[border], borders[border + 1])
-
-    seen = [part for part in in_parallel(look, range(len(borders) - 1)) if part is not None and part.rows]
-    if not seen or len(seen) < len(borders) - 1:
+    hashes, borders = records.parts()
+    try:
+        seen = in_parallel(lambda part: _Part.of(records, hashes, *part), pairwise(borders))
+    except IrregularRecords:
+        return None
+    if not seen:
         return None
     found = _Places(records, seen)
     placed = merge_sketches([part.sketch(base) for part, base in zip(seen, found.bases, strict=True)])
@@ -66,21 +62,18 @@ class _Part:
     tags: Sequence[Tags] = field(repr=False)  # (columns, some rows) a few bits of the hash of every cell
 
     @staticmethod
-    def of(records: TextRecords, hashes: RecordHashes, begin: int, end: int) -> _Part | None:
+    def of(records: TextRecords, hashes: RecordHashes, begin: int, end: int) -> _Part:
         """Look at the records between two places."""
         columns = [LeastTexts(overall=VALUES, each=OF_EACH) for _ in records.names]
         together = LeastTexts(overall=ROWS, each=ROWS)
         begins, ends, tags = [np.empty(0, np.int64)], [np.empty(0, np.int64)], []
-        try:
-            for block in hashes.blocks(begin, end):
-                for least, cells, shapes in zip(columns, block.hashes, block.shapes, strict=False):
-                    least.add(cells, shapes)
-                together.add(block.hashes[-1], np.zeros(len(block.begins), np.int32))
-                begins.append(block.begins.copy())
-                ends.append(block.ends.copy())
-                tags.append(block.hashes[:-1].astype(np.uint16))
-        except IrregularRecords:
-            return None
+        for block in hashes.blocks(begin, end):
+            for least, cells, shapes in zip(columns, block.hashes, block.shapes, strict=False):
+                least.add(cells, shapes)
+            together.add(block.hashes[-1], np.zeros(len(block.begins), np.int32))
+            begins.append(block.begins.copy())
+            ends.append(block.ends.copy())
+            tags.append(block.hashes[:-1].astype(np.uint16))
         return _Part(records.names, columns, together, np.concatenate(begins), np.concatenate(ends), tags)
 
     @property

@@ -200,6 +200,49 @@ def hash_records(  # noqa: C901, PLR0912 - a kernel does all at one look
     return row
 
 
+@kernel
+def count_records(  # noqa: C901 - a kernel does all at one look
+    content: Bytes, start: int, end: int, delimiter: int, columns: int, stops: Hashes
+) -> int:
+    """Count the records between two places; -1 where one is not as simple as it should be.
+
+    Args:
+        content: A file of text whose records end with a line feed; the last one need not.
+        start: Where a record begins.
+        end: Where the last one ends.
+        delimiter: The byte between cells.
+        columns: Cells of a record.
+        stops: Weights of bytes, as :func:`_stopping_weights` gives them.
+    """
+    size, last, one = _U(len(content)), _U(end), _U(1)
+    at, rows, mark = _U(start), 0, np.uint8(delimiter)
+    while at < last:
+        begin, signs = at, np.uint8(0)
+        for column in range(columns):
+            first = at
+            while at < size and stops[content[at]] != _STOP:
+                signs |= content[at]
+                at += one
+            if at < size and content[at] == _QUOTE:
+                closing = _closing(content, at + one)
+                if at != first or closing >= size:
+                    return -1
+                at, signs = closing + one, _HIGH
+            if column < columns - 1:
+                if at >= size or content[at] != mark:
+                    return -1
+            elif at < size:
+                if content[at] == _RETURN:
+                    at += one
+                if at >= size or content[at] != _NEWLINE:
+                    return -1
+            at += one
+        if signs >= _HIGH and not _is_text(content, begin, min(at, size)):
+            return -1
+        rows += 1
+    return rows if min(at, size) == last else -1
+
+
 class IrregularRecords(ValueError):
     """A record is not as simple as it should be; who reads with more care can say what is wrong."""
 
@@ -250,6 +293,13 @@ class RecordHashes:
             if found < 0 or at > end:
                 raise IrregularRecords
             yield RecordBlock(hashes[:, :found], shapes[:, :found], begins[:found], begins[1 : found + 1])
+
+    def count(self, begin: int, end: int) -> int:
+        """Count what begins between two places; the last must end at the second."""
+        found = count_records(self._content, begin, end, self._delimiter, self._columns, self._weights[1])
+        if found < 0:
+            raise IrregularRecords
+        return found
 
     def borders(self, begin: int, parts: int) -> list[int]:
         """Part the records into about equal parts: where each seems to begin, and where the last ends.

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mahrem.types import Integers
+
 MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -133,7 +135,11 @@ def open_records(path: Path, reading: Reading) -> TextRecords | None:
         return None
     place, _ = _utf8(path, reading, f"CSV file {path.name!r}")
     with _stream(place) as stream:
-        layout = _laid_out(path, stream, reading)
+        return _records(path, place, _laid_out(path, stream, reading))
+
+
+def _records(path: Path, place: Path | bytes, layout: _Layout) -> TextRecords | None:
+    """Give the records of a file where they lie; a single column and other line ends need more care."""
     if layout.newline != NEWLINE or len(layout.names) < 2:
         return None
     return TextRecords(
@@ -154,30 +160,44 @@ def _notes(layout: _Layout) -> tuple[Note, ...]:
     return (Note("warning.title_rows"),) if layout.titles else ()
 
 
+def _walked(
+    path: Path, place: Path | bytes, stream: BinaryIO, layout: _Layout, reading: Reading
+) -> tuple[int, Integers]:
+    """Look whether all records are as they should be; gives how many there are, and which are blank lines."""
+    long = len(layout.head) >= BLOCK and not reading.by_cell
+    records = _records(path, place, layout) if long else None
+    rows = None if records is None else records.count()
+    if rows is not None:
+        return rows, np.empty(0, np.int64)
+    head, after = layout.head, layout.after
+    structure = Structure(
+        f"CSV file {path.name!r}",
+        delimiter=ord(layout.delimiter),
+        newline=layout.newline,
+        fields=len(layout.names),
+        line=1 + head.count(layout.newline, 0, after),
+        binary=reading.by_cell,
+    )
+    if head[after:]:
+        structure.feed(head[after:])
+    walk(stream, structure)
+    blanks = structure.blank_records()
+    return structure.records - blanks.size, blanks
+
+
 def _opened(path: Path, place: Path | bytes, encoding: str, reading: Reading) -> PolarsSource:
     label = f"CSV file {path.name!r}"
     with _stream(place) as stream:
         layout = _laid_out(path, stream, reading)
-        head, after, names = layout.head, layout.after, layout.names
-        structure = Structure(
-            label,
-            delimiter=ord(layout.delimiter),
-            newline=layout.newline,
-            fields=len(names),
-            line=1 + head.count(layout.newline, 0, after),
-            binary=reading.by_cell,
-        )
-        if head[after:]:
-            structure.feed(head[after:])
-        walk(stream, structure)
-    blanks = structure.blank_records()
+        rows, blanks = _walked(path, place, stream, layout, reading)
+    names = layout.names
     lazy = pl.scan_csv(
         place,
         separator=layout.delimiter,
         eol_char=chr(layout.newline),
         infer_schema=False,
         has_header=layout.has_header,
-        skip_lines=head.count(layout.newline, 0, layout.start),
+        skip_lines=layout.head.count(layout.newline, 0, layout.start),
         new_columns=list(names),
         null_values=[""],
         encoding="utf8-lossy" if reading.by_cell else "utf8",
@@ -195,11 +215,13 @@ def _opened(path: Path, place: Path | bytes, encoding: str, reading: Reading) ->
         label=label,
         reading=reading,
         columns=names,
-        rows=structure.records - blanks.size,
+        rows=rows,
         textual=True,
         slices=None
         if isinstance(place, bytes) or reading.by_cell
-        else TextSlices(place, after, names, layout.delimiter, layout.newline, blanks.astype(np.int64)),
+        else TextSlices(
+            place, layout.after, names, layout.delimiter, layout.newline, blanks.astype(np.int64)
+        ),
     )
     source.notes = _notes(layout)
     return source
