@@ -34,7 +34,7 @@ _ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 # telling ones, at, bracket, colon and slash.
 _CLASSES = np.uint64(9)
 _BITS, _MOST, _ENOUGH = np.uint64(7), np.uint64(127), np.uint64(63)
-_AT_ONCE, _BLOCK, _LOOKED_AT = np.uint64(127), np.uint64(60), np.uint64(4000)  # bytes
+AT_ONCE, _BLOCK, _LOOKED_AT = np.uint64(127), np.uint64(60), np.uint64(4000)  # bytes
 _SIGNS, _DIGITS, _BLANKS, _LETTERS = (np.uint64(256 + 128 * place) for place in range(4))  # parts of lookups
 
 
@@ -90,7 +90,7 @@ def shape_of(total: Word, lookups: Hashes) -> np.int32:
 def count_signs(content: Bytes, start: Word, length: Word, lookups: Hashes) -> Word:
     """Count the signs of a text, a long one some bytes at a time: more than enough of a class is enough."""
     total = np.uint64(0)
-    if length <= _AT_ONCE:
+    if length <= AT_ONCE:
         for place in range(length):
             total += lookups[content[start + np.uint64(place)]]
         return total
@@ -107,46 +107,48 @@ def count_signs(content: Bytes, start: Word, length: Word, lookups: Hashes) -> W
 
 
 @inner_with(inline="always")
-def hash_short_text(content: Bytes, start: Word, length: Word) -> Word:
-    """Hash a text of at most twelve bytes, as its view holds them."""
-    low, high = np.uint64(0), np.uint64(0)
-    if start + np.uint64(12) <= np.uint64(len(content)):  # two loads; what is behind the text is masked
-        for place in range(np.uint64(4)):
-            low |= np.uint64(content[start + place]) << (np.uint64(8) * place)
-        for place in range(np.uint64(8)):
-            high |= np.uint64(content[start + np.uint64(4) + place]) << (np.uint64(8) * place)
-        if length <= np.uint64(4):
-            low &= (np.uint64(1) << (np.uint64(8) * length)) - np.uint64(1)
-            high = np.uint64(0)
-        else:
-            high &= _ALL_ONES >> (np.uint64(8) * (_WITHIN - length))
-    else:
-        for place in range(min(length, np.uint64(4))):
-            low |= np.uint64(content[start + place]) << (np.uint64(8) * place)
-        for place in range(np.uint64(4), max(length, np.uint64(4))):
-            high |= np.uint64(content[start + place]) << (np.uint64(8) * (place - np.uint64(4)))
-    return _hash_view(length | low << np.uint64(32), high)
+def eight_bytes(content: Bytes, start: Word) -> Word:
+    """Give eight bytes as one word: one load, as their number is known."""
+    word = np.uint64(0)
+    for place in range(np.uint64(8)):
+        word |= np.uint64(content[start + place]) << (np.uint64(8) * place)
+    return word
 
 
 @inner_with(inline="always")
-def _hash_view(first: Word, second: Word) -> Word:
+def view_of(content: Bytes, start: Word, length: Word) -> tuple[Word, Word]:
+    """Give a text of at most twelve bytes as Arrow's view of it: its length and bytes, zeros behind them."""
+    first, second = np.uint64(0), np.uint64(0)
+    if start + _WITHIN <= np.uint64(len(content)):  # two loads; what is behind the text is masked
+        low = eight_bytes(content, start) & np.uint64(0xFFFFFFFF)
+        high = eight_bytes(content, start + np.uint64(4))
+        if length <= np.uint64(4):
+            first = low & ((np.uint64(1) << (np.uint64(8) * length)) - np.uint64(1))
+        else:
+            first, second = low, high & (_ALL_ONES >> (np.uint64(8) * (_WITHIN - length)))
+    else:
+        for place in range(min(length, np.uint64(4))):
+            first |= np.uint64(content[start + place]) << (np.uint64(8) * place)
+        for place in range(np.uint64(4), max(length, np.uint64(4))):
+            second |= np.uint64(content[start + place]) << (np.uint64(8) * (place - np.uint64(4)))
+    return length | first << np.uint64(32), second
+
+
+@inner_with(inline="always")
+def hash_view(first: Word, second: Word) -> Word:
+    """Hash a text of at most twelve bytes, as its view holds them."""
     return _stirred(_stirred(first ^ _SEED) + second)
 
 
 @inner_with(inline="always")
-def hash_long_text(content: Bytes, start: Word, length: Word) -> Word:
+def hash_bytes(content: Bytes, start: Word, length: Word) -> Word:
     """Hash a longer text, eight bytes at a time."""
     mixed = _SEED ^ length
     for block in range(length >> np.uint64(3)):
-        first = start + np.uint64(8) * np.uint64(block)
-        word = np.uint64(0)
-        for place in range(8):  # one load, as the number of bytes is known
-            word |= np.uint64(content[first + np.uint64(place)]) << np.uint64(8 * place)
-        mixed = _stirred(mixed ^ word)
-    first = start + ((length >> np.uint64(3)) << np.uint64(3))
-    word = np.uint64(0)
-    for place in range(length & np.uint64(7)):
-        word |= np.uint64(content[first + np.uint64(place)]) << (np.uint64(8) * np.uint64(place))
+        mixed = _stirred(mixed ^ eight_bytes(content, start + np.uint64(8) * np.uint64(block)))
+    left, word = length & np.uint64(7), np.uint64(0)
+    if left:  # the last eight bytes, without those that were hashed
+        word = eight_bytes(content, start + length - np.uint64(8)) >> (np.uint64(64) - np.uint64(8) * left)
     return _stirred(mixed ^ word)
 
 
@@ -182,14 +184,14 @@ def sketch_texts(
         length = first & low
         total = np.uint64(0)
         if length <= _WITHIN:
-            hashes[text] = _hash_view(first, second)
+            hashes[text] = hash_view(first, second)
             for place in range(4):  # bytes behind the text are 0 and add nothing: no branch, no guess
                 total += lookups[(first >> np.uint64(32 + 8 * place)) & byte]
             for place in range(8):
                 total += lookups[(second >> np.uint64(8 * place)) & byte]
         else:
             start = np.uint64(bases[second & low]) + (second >> half)
-            hashes[text] = hash_long_text(content, start, length)
+            hashes[text] = hash_bytes(content, start, length)
             total = count_signs(content, start, length, lookups)
         shapes[text] = shape_of(total, lookups)
 
