@@ -14,6 +14,7 @@ import pytest
 from mahrem.contents import TableSketch, sketch_records, sketch_table
 from mahrem.errors import InvalidInput
 from mahrem.table import Reading, open_source
+from mahrem.table.formats._text import _count
 from mahrem.table.reading import _csv, open_records
 from mahrem.types import Integers
 
@@ -70,7 +71,7 @@ def as_it_lies(path: Path) -> TableSketch | None:
         return None
     sketched = None if records is None else sketch_records(records)
     if records is not None:
-        assert records.count() == (None if sketched is None else sketched.table.rows)
+        assert _count(records) == (None if sketched is None else sketched.table.rows)
     return None if sketched is None else sketched.table
 
 
@@ -88,7 +89,10 @@ def test_a_file_says_where_it_lies_what_it_says_when_read(
     assert told(sketch) == told(sketch_table(frame))
     for name in frame.columns[:2]:
         some = sketch.columns[name].values.head(3).alias(name).to_frame()
-        assert sketch.having([name], some).rows() == frame.filter(pl.col(name).is_in(some[name].implode())).rows()
+        assert (
+            sketch.having([name], some).rows()
+            == frame.filter(pl.col(name).is_in(some[name].implode())).rows()
+        )
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -117,8 +121,8 @@ def test_a_damaged_file_is_never_read_otherwise(
 
 
 def test_parts_meet_where_records_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mahrem.table.reading._records.WORTH_A_PART", 100)
-    monkeypatch.setattr("mahrem.table.reading._records.available_threads", lambda: 5)
+    monkeypatch.setattr("mahrem.arrays.sketching._record_sketch._WORTH_A_PART", 100)
+    monkeypatch.setattr("mahrem.arrays.sketching._record_sketch.available_threads", lambda: 5)
     random = Random(3)
     path = tmp_path / "table.csv"
     for _ in range(20):
@@ -130,8 +134,8 @@ def test_parts_meet_where_records_do(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_cells_without_quotes_are_looked_at_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mahrem.table.reading._records.WORTH_A_PART", 100)
-    monkeypatch.setattr("mahrem.table.reading._records.available_threads", lambda: 5)
+    monkeypatch.setattr("mahrem.arrays.sketching._record_sketch._WORTH_A_PART", 100)
+    monkeypatch.setattr("mahrem.arrays.sketching._record_sketch.available_threads", lambda: 5)
     rng = np.random.default_rng(1)
     numbers: Integers = rng.integers(0, 10**6, 5000)
     frame = pl.DataFrame({"a": numbers, "b": numbers % 7, "c": [f"P-{one}" for one in numbers]})

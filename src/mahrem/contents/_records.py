@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from mahrem.arrays.sketching import IrregularRecords, LeastTexts, RecordHashes, hashes_and_shapes
+from mahrem.arrays.weaving import copy_cells
 from mahrem.contents._distinct import LONGEST
 from mahrem.contents._sketch import OF_EACH, ROWS, VALUES, ColumnSketch, TableSketch, merge_sketches, rows_of
 from mahrem.table.reading import TextRecords
@@ -34,9 +34,9 @@ def sketch_records(records: TextRecords) -> RecordSketch | None:
     Guarantees:
         - The sketch is that of the table which :func:`~mahrem.table.open_source` reads from the file.
     """
-    hashes, borders = records.parts()
+    hashes = RecordHashes(records.content, ord(records.delimiter), len(records.names))
     try:
-        seen = in_parallel(lambda part: _Part.of(records, hashes, *part), pairwise(borders))
+        seen = in_parallel(lambda part: _Part.of(records, hashes, *part), hashes.parts(records.begin))
     except IrregularRecords:
         return None
     if not seen:
@@ -101,8 +101,22 @@ class _Places:
         self._ends = np.concatenate([part.ends for part in parts])
 
     def read(self, rows: Integers) -> pl.DataFrame:
-        """Read records by their numbers, in ascending order."""
-        return self._records.read(self.begins[rows], self._ends[rows])
+        """Read records by their numbers, in ascending order, as text; empty cells are missing."""
+        begins, ends = self.begins[rows], self._ends[rows]
+        offsets = np.concatenate([[0], np.cumsum(ends - begins)])
+        shown = np.empty(int(offsets[-1]), np.uint8)
+        copy_cells(self._records.content, begins, offsets, shown)
+        names = self._records.names
+        if not len(rows):
+            return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+        return pl.read_csv(
+            shown.tobytes(),
+            has_header=False,
+            new_columns=list(names),
+            separator=self._records.delimiter,
+            infer_schema=False,
+            null_values=[""],
+        )
 
     def with_texts(self, placed: TableSketch) -> TableSketch | None:
         """Put texts instead of numbers of records; None where they are not what was hashed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Annotated, NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,6 +27,7 @@ from mahrem.arrays.sketching._text_sketch import (
     sign_weights,
     view_of,
 )
+from mahrem.threads import available_threads
 from mahrem.types import Integers, Written
 
 __all__ = ["IrregularRecords", "RecordBlock", "RecordHashes", "count_records", "hash_records"]
@@ -34,25 +36,26 @@ ShapeTable: TypeAlias = Annotated[NDArray[np.int32], 2]
 Places: TypeAlias = NDArray[np.uint32]
 
 _U = np.uint64
-_NUL, _NEWLINE, _RETURN, _QUOTE = (np.uint8(sign) for sign in b'\0\n\r"')
+_NUL, _NEWLINE, _RETURN, _QUOTE = np.uint8(0), np.uint8(10), np.uint8(13), np.uint8(34)
 _STOP = np.uint64(0xFFFFFFFFFFFFFFFF)  # a weight that no sign has
 _SHORT, _HIGH, _HIGHS = np.uint64(12), np.uint8(128), np.uint64(0x8080808080808080)
 _BYTES = np.uint64(1 << 14)  # in which marks are looked for at once
 _CELLS = 1 << 16  # looked at together: their hashes stay in the processor's cache
+_PARTS, _WORTH_A_PART = 8, 1 << 21  # looked at side by side, bytes
 _TRIED = 64  # records that show whether one begins somewhere
 
 
 def _stopping_weights(delimiter: int) -> Hashes:
     """Give what signs add to the counts of a cell; all ones for those that end it, or may not be in it."""
     weights = sign_weights().copy()
-    weights[[_NUL, _NEWLINE, _QUOTE, delimiter]] = _STOP
+    weights[np.array([_NUL, _NEWLINE, _QUOTE, delimiter])] = _STOP
     return weights
 
 
 def _mark_signs(delimiter: int) -> Bytes:
     """Mark the bytes at which a cell ends, and those for which a record must be read with care."""
     marked = np.zeros(256, np.uint8)
-    marked[[_NUL, _NEWLINE, _QUOTE, delimiter]] = 1
+    marked[np.array([_NUL, _NEWLINE, _QUOTE, delimiter])] = 1
     return marked
 
 
@@ -124,7 +127,7 @@ def _ends_record(content: Bytes, at: Word) -> bool:
     size = _U(len(content))
     if at + _U(1) < size and content[at] == _RETURN:
         at += _U(1)
-    return content[at] == _NEWLINE if at < size else content[size - _U(1)] != _RETURN
+    return bool(content[at] == _NEWLINE if at < size else content[size - _U(1)] != _RETURN)
 
 
 @inner
@@ -340,15 +343,16 @@ class RecordHashes:
             raise IrregularRecords
         return found
 
-    def borders(self, begin: int, parts: int) -> list[int]:
-        """Part the records into about equal parts: where each seems to begin, and where the last ends.
+    def parts(self, begin: int) -> list[tuple[int, int]]:
+        """Part the records for as many threads as there are: where each part seems to begin, and its end.
 
         A line end may stand within quotes. Whether parts fit together is seen when they are read.
         """
         size = len(self._content)
+        parts = min(available_threads(), _PARTS, 1 + size // _WORTH_A_PART)
         wanted = [begin + (size - begin) * part // parts for part in range(1, parts)]
         found = (self._begins_behind(place) for place in wanted)
-        return sorted({begin, size, *(place for place in found if place is not None)})
+        return list(pairwise(sorted({begin, size, *(place for place in found if place is not None)})))
 
     def _begins_behind(self, place: int) -> int | None:
         """Find a line end behind which some records are as they should be."""

@@ -7,7 +7,7 @@ import csv
 import io
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -30,7 +30,7 @@ from mahrem.table.reading._structure import (
 from mahrem.words import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -50,11 +50,17 @@ BLOCK = 1 << 16
 SAMPLE = 200  # records the delimiter is looked for in
 USUAL = 0.9  # share of records as wide as the first from which it is believed
 _SPECIAL = frozenset('"\r\n')  # signs for which a record must be read with care
+Counting: TypeAlias = "Callable[[TextRecords], int | None]"
 RECORDS = 1000  # records the header is looked for in
 
 
-def open_csv(path: Path, reading: Reading) -> Source:
+def open_csv(path: Path, reading: Reading, count: Counting | None = None) -> Source:
     """Open a CSV file, plain or packed with gzip or zstd; all its columns are text.
+
+    Args:
+        path: The file.
+        reading: How to read it.
+        count: Counts the records of a long file fast; None from it leaves them to a walk over all bytes.
 
     Guarantees:
         - Every cell is given back as it is written, without its quotes; empty cells are missing.
@@ -65,7 +71,7 @@ def open_csv(path: Path, reading: Reading) -> Source:
     label = f"CSV file {path.name!r}"
     place, encoding = _utf8(path, reading, label)
     if not reading.by_cell:
-        return _opened(path, place, encoding, reading)
+        return _opened(path, place, encoding, reading, count)
     said = reading
     if reading.header is False and reading.names:  # the first record must not say how wide the others are
         place, said = _with_header(path, place, reading)
@@ -161,12 +167,17 @@ def _notes(layout: _Layout) -> tuple[Note, ...]:
 
 
 def _walked(
-    path: Path, place: Path | bytes, stream: BinaryIO, layout: _Layout, reading: Reading
+    path: Path,
+    place: Path | bytes,
+    stream: BinaryIO,
+    layout: _Layout,
+    reading: Reading,
+    count: Counting | None,
 ) -> tuple[int, Integers]:
     """Look whether all records are as they should be; gives how many there are, and which are blank lines."""
     long = len(layout.head) >= BLOCK and not reading.by_cell
-    records = _records(path, place, layout) if long else None
-    rows = None if records is None else records.count()
+    records = _records(path, place, layout) if long and count is not None else None
+    rows = None if records is None or count is None else count(records)
     if rows is not None:
         return rows, np.empty(0, np.int64)
     head, after = layout.head, layout.after
@@ -185,11 +196,13 @@ def _walked(
     return structure.records - blanks.size, blanks
 
 
-def _opened(path: Path, place: Path | bytes, encoding: str, reading: Reading) -> PolarsSource:
+def _opened(
+    path: Path, place: Path | bytes, encoding: str, reading: Reading, count: Counting | None = None
+) -> PolarsSource:
     label = f"CSV file {path.name!r}"
     with _stream(place) as stream:
         layout = _laid_out(path, stream, reading)
-        rows, blanks = _walked(path, place, stream, layout, reading)
+        rows, blanks = _walked(path, place, stream, layout, reading, count)
     names = layout.names
     lazy = pl.scan_csv(
         place,
