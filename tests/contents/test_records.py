@@ -20,7 +20,8 @@ from mahrem.types import Integers
 
 CELLS = (
     "", "a", "Ş", "12", "a b", "ada@example.org", "Bahnhofstraße 12", "x" * 12, "y" * 13, "z" * 127,
-    "w1 " * 60, "€ 1.200,50", "2020-01-31", "a,b", 'say "no"', "two\nlines", "\U0001f600", '"', " lead", "tail ",
+    "w1 " * 60, "€ 1.200,50", "2020-01-31", "a,b", 'say "no"', "two\nlines", "\U0001f600", '"', " lead",
+    "tail ",
 )  # fmt: skip
 
 
