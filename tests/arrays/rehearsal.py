@@ -75,7 +75,7 @@ from mahrem.arrays.mining import (
     outdone_sets,
     pack_bits,
 )
-from mahrem.arrays.sketching import LeastTexts, hash_texts, hashes_and_shapes, shuffled
+from mahrem.arrays.sketching import LeastTexts, RecordHashes, hash_texts, hashes_and_shapes, shuffled
 from mahrem.arrays.tiling import (
     Effort,
     lay_mosaic,
@@ -97,6 +97,10 @@ def rehearse() -> None:
     least = LeastTexts(overall=9000, each=1)  # more than there are slots at first
     least.add(*hashes_and_shapes(pl.Series(["a 1", "b@c", None, *map(str, range(9000))])))
     least.chosen()
+    content = np.frombuffer('"a, ""b""",1\n,Straße\r\n'.encode(), np.uint8)
+    records = RecordHashes(content, ord(","), 2)
+    assert sum(len(block.begins) for block in records.blocks(0, len(content))) == 2
+    assert records.count(0, len(content)) == 2
     for content in (read_only, read_only.copy()):
         weave([Strand(content, np.array([0, 16]), np.zeros(2, np.int64))])
         (cells,) = unravel(np.frombuffer(b'"a,""b",1\n,2\n', np.uint8), 0, ord(","), [0], 2) or ()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.contents._entries import CONTENTS, ContentKind, Detector
     from mahrem.contents._findings import ColumnRelation, ContentFinding, Contents, Household, SeveralRows
     from mahrem.contents._look import look_into, look_into_column, people_with_several_rows, relate_to
+    from mahrem.contents._records import RecordSketch, sketch_records
     from mahrem.contents._relations import holds_codes
     from mahrem.contents._repeats import has_favourites
     from mahrem.contents._sketch import (
@@ -39,6 +40,7 @@ __all__ = [
     "Detector",
     "DistinctCells",
     "Household",
+    "RecordSketch",
     "SeveralRows",
     "TableSketch",
     "content_hashes",
@@ -51,5 +53,6 @@ __all__ = [
     "people_with_several_rows",
     "redact_texts",
     "relate_to",
+    "sketch_records",
     "sketch_table",
 ]

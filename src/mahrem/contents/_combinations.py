@@ -136,11 +136,18 @@ def _neighbours(first: Integers, second: Integers) -> tuple[Integers, Integers]:
     order = np.argsort(pair, kind="stable")
     alike = (pair[order][1:] == pair[order][:-1]) & (pair[order][1:] >= 0)
     known = pair[pair >= 0]
-    shares = np.outer(*(np.bincount(codes[pair >= 0]) / max(1, len(known)) for codes in (first, second)))
-    expected = float((1 - np.exp(-len(known) * shares)).sum())
-    if len(known) - int(alike.sum()) < MIXED * expected:
+    if len(known) - int(alike.sum()) < MIXED * _pairs_by_chance(first[pair >= 0], second[pair >= 0]):
         return order[:0], order[:0]
     return order[:-1][alike], order[1:][alike]
+
+
+def _pairs_by_chance(first: Integers, second: Integers) -> float:
+    """Give how many pairs of values chance makes; values that come equally often are reckoned together."""
+    (often, many), (other, others) = (
+        np.unique(np.bincount(codes), return_counts=True) for codes in (first, second)
+    )
+    met = 1 - np.exp(-np.outer(often, other) / max(1, len(first)))
+    return float(many @ met @ others)
 
 
 def _agree(codes: Integers, one: Integers, other: Integers) -> bool:

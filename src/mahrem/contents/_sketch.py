@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from mahrem.arrays.sketching import NO_TEXT, SHAPES, LeastTexts, hashes_and_shapes, stay
+from mahrem.arrays.sketching import NO_TEXT, SHAPES, SPREAD, LeastTexts, hashes_and_shapes, stay
 from mahrem.contents._distinct import LONGEST, DistinctCells, as_text, tidied_cells
 from mahrem.contents._repeats import are_sparse_numbers, repeats_evenly
 from mahrem.threads import in_parallel
@@ -28,7 +28,6 @@ OF_EACH = 48  # different values that are kept of every way of writing
 ROWS = 3000  # different rows that are kept
 FEW_OF = 0.1  # of the rows stand out; more are a group
 AT_ONCE = 1 << 16  # rows of a column, which stay in the processor's cache
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd: no bit of a hash is lost
 Hashes = NDArray[np.uint64]
 AddHashes = Callable[[int, Hashes], None]
 
@@ -257,7 +256,7 @@ def _cut(values: pl.Series) -> pl.Series:
 class _RowHashes:
     """Hashes of rows, from those of their cells, in whatever order columns come.
 
-    A row's hash is that of the row up to a column, plus that of the next cell, times ``_SPREAD``: a sum of
+    A row's hash is that of the row up to a column, plus that of the next cell, times ``SPREAD``: a sum of
     cells by powers, to which columns can be added by themselves.
     """
 
@@ -269,7 +268,7 @@ class _RowHashes:
     def adding(self, place: int) -> Iterator[AddHashes]:
         """Give what adds the cells of a column, from a row on."""
         rows = self._spare.pop() if self._spare else np.zeros(self._rows, np.uint64)
-        power = np.uint64(pow(int(_SPREAD), self._columns - place, 1 << 64))
+        power = np.uint64(pow(int(SPREAD), self._columns - place, 1 << 64))
 
         def add(first: int, cells: Hashes) -> None:
             rows[first : first + len(cells)] += cells * power

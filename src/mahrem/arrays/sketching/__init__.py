@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.arrays.sketching._record_sketch import IrregularRecords, RecordBlock, RecordHashes
     from mahrem.arrays.sketching._row_sketch import RowSketch
     from mahrem.arrays.sketching._shuffle import shuffled
     from mahrem.arrays.sketching._siphash import hash_texts
     from mahrem.arrays.sketching._text_sketch import (
         NO_TEXT,
         SHAPES,
+        SPREAD,
         LeastTexts,
         hashes_and_shapes,
         stay,
@@ -26,7 +28,11 @@ else:
 __all__ = [
     "NO_TEXT",
     "SHAPES",
+    "SPREAD",
+    "IrregularRecords",
     "LeastTexts",
+    "RecordBlock",
+    "RecordHashes",
     "RowSketch",
     "hash_texts",
     "hashes_and_shapes",

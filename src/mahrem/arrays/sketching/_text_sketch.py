@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import numpy as np
@@ -13,7 +14,7 @@ from mahrem.types import Integers, Mask, Offsets, Written
 if TYPE_CHECKING:  # this room is built where there are no frames
     import polars as pl
 
-__all__ = ["NO_TEXT", "SHAPES", "LeastTexts", "hashes_and_shapes", "stay"]
+__all__ = ["NO_TEXT", "SHAPES", "SPREAD", "LeastTexts", "hashes_and_shapes", "stay"]
 
 Word: TypeAlias = np.uint64
 Hashes: TypeAlias = NDArray[np.uint64]
@@ -26,17 +27,19 @@ NO_TEXT = -1  # instead of a shape
 _SLOTS = 1 << 13  # to begin with: what stays in the processor's cache
 _WITHIN = np.uint64(12)  # bytes of a text that its view holds
 _SEED = np.uint64(0x6D616872656D2E63)  # public: nothing is hidden by it
-_NOTHING = np.uint64(0xA0761D6478BD642F)  # hash of a cell without a text
+NOTHING = np.uint64(0xA0761D6478BD642F)  # hash of a cell without a text
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # between the cells of a row; odd: no bit of a hash is lost
 _ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 # Signs of a text are counted together, seven bits a class: digits, letters, blanks, dots, dashes, and the
 # telling ones, at, bracket, colon and slash.
 _CLASSES = np.uint64(9)
 _BITS, _MOST, _ENOUGH = np.uint64(7), np.uint64(127), np.uint64(63)
-_AT_ONCE, _BLOCK, _LOOKED_AT = np.uint64(127), np.uint64(60), np.uint64(4000)  # bytes
+AT_ONCE, _BLOCK, _LOOKED_AT = np.uint64(127), np.uint64(60), np.uint64(4000)  # bytes
 _SIGNS, _DIGITS, _BLANKS, _LETTERS = (np.uint64(256 + 128 * place) for place in range(4))  # parts of lookups
 
 
-def _lookups() -> Hashes:
+@cache
+def sign_weights() -> Hashes:
     """Give what each byte adds to the counts, and what counts add to the shape.
 
     Digits tell a year, a postcode, a date, numbers of people and of accounts apart; of the signs the most
@@ -68,7 +71,7 @@ def _stirred(word: Word) -> Word:
 
 
 @inner_with(inline="always")
-def _shape(total: Word, lookups: Hashes) -> np.int32:
+def shape_of(total: Word, lookups: Hashes) -> np.int32:
     """Say how a text with such counts is written."""
     dots, dashes = (total >> np.uint64(21)) & _MOST, (total >> np.uint64(28)) & _MOST
     signs = np.uint64((total >> np.uint64(35)) & _MOST > np.uint64(0))
@@ -84,9 +87,14 @@ def _shape(total: Word, lookups: Hashes) -> np.int32:
 
 
 @inner
-def _counted(content: Bytes, start: Word, length: Word, lookups: Hashes) -> Word:
-    """Count the signs of a longer text, some bytes at a time; more than enough of a class is enough."""
+def count_signs(content: Bytes, start: Word, length: Word, lookups: Hashes) -> Word:
+    """Count the signs of a text, a long one some bytes at a time: more than enough of a class is enough."""
     total = np.uint64(0)
+    if length <= AT_ONCE:
+        for place in range(length):
+            total += lookups[content[start + np.uint64(place)]]
+        return total
+    length = min(length, _LOOKED_AT)
     for first in range(np.uint64(0), length, _BLOCK):
         for place in range(np.uint64(first), min(length, np.uint64(first) + _BLOCK)):
             total += lookups[content[start + np.uint64(place)]]
@@ -99,19 +107,48 @@ def _counted(content: Bytes, start: Word, length: Word, lookups: Hashes) -> Word
 
 
 @inner_with(inline="always")
-def _hash(content: Bytes, start: Word, length: Word) -> Word:
+def eight_bytes(content: Bytes, start: Word) -> Word:
+    """Give eight bytes as one word: one load, as their number is known."""
+    word = np.uint64(0)
+    for place in range(np.uint64(8)):
+        word |= np.uint64(content[start + place]) << (np.uint64(8) * place)
+    return word
+
+
+@inner_with(inline="always")
+def view_of(content: Bytes, start: Word, length: Word) -> tuple[Word, Word]:
+    """Give a text of at most twelve bytes as Arrow's view of it: its length and bytes, zeros behind them."""
+    first, second = np.uint64(0), np.uint64(0)
+    if start + _WITHIN <= np.uint64(len(content)):  # two loads; what is behind the text is masked
+        low = eight_bytes(content, start) & np.uint64(0xFFFFFFFF)
+        high = eight_bytes(content, start + np.uint64(4))
+        if length <= np.uint64(4):
+            first = low & ((np.uint64(1) << (np.uint64(8) * length)) - np.uint64(1))
+        else:
+            first, second = low, high & (_ALL_ONES >> (np.uint64(8) * (_WITHIN - length)))
+    else:
+        for place in range(min(length, np.uint64(4))):
+            first |= np.uint64(content[start + place]) << (np.uint64(8) * place)
+        for place in range(np.uint64(4), max(length, np.uint64(4))):
+            second |= np.uint64(content[start + place]) << (np.uint64(8) * (place - np.uint64(4)))
+    return length | first << np.uint64(32), second
+
+
+@inner_with(inline="always")
+def hash_view(first: Word, second: Word) -> Word:
+    """Hash a text of at most twelve bytes, as its view holds them."""
+    return _stirred(_stirred(first ^ _SEED) + second)
+
+
+@inner_with(inline="always")
+def hash_bytes(content: Bytes, start: Word, length: Word) -> Word:
     """Hash a longer text, eight bytes at a time."""
     mixed = _SEED ^ length
     for block in range(length >> np.uint64(3)):
-        first = start + np.uint64(8) * np.uint64(block)
-        word = np.uint64(0)
-        for place in range(8):  # one load, as the number of bytes is known
-            word |= np.uint64(content[first + np.uint64(place)]) << np.uint64(8 * place)
-        mixed = _stirred(mixed ^ word)
-    first = start + ((length >> np.uint64(3)) << np.uint64(3))
-    word = np.uint64(0)
-    for place in range(length & np.uint64(7)):
-        word |= np.uint64(content[first + np.uint64(place)]) << (np.uint64(8) * np.uint64(place))
+        mixed = _stirred(mixed ^ eight_bytes(content, start + np.uint64(8) * np.uint64(block)))
+    left, word = length & np.uint64(7), np.uint64(0)
+    if left:  # the last eight bytes, without those that were hashed
+        word = eight_bytes(content, start + length - np.uint64(8)) >> (np.uint64(64) - np.uint64(8) * left)
     return _stirred(mixed ^ word)
 
 
@@ -141,26 +178,22 @@ def sketch_texts(
     low, half, byte = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(255)
     for text in range(len(hashes)):
         if len(there) and there[text] == 0:
-            hashes[text], shapes[text] = _NOTHING, NO_TEXT
+            hashes[text], shapes[text] = NOTHING, NO_TEXT
             continue
         first, second = views[2 * text], views[2 * text + 1]
         length = first & low
         total = np.uint64(0)
         if length <= _WITHIN:
-            hashes[text] = _stirred(_stirred(first ^ _SEED) + second)
+            hashes[text] = hash_view(first, second)
             for place in range(4):  # bytes behind the text are 0 and add nothing: no branch, no guess
                 total += lookups[(first >> np.uint64(32 + 8 * place)) & byte]
             for place in range(8):
                 total += lookups[(second >> np.uint64(8 * place)) & byte]
         else:
             start = np.uint64(bases[second & low]) + (second >> half)
-            hashes[text] = _hash(content, start, length)
-            if length <= _AT_ONCE:
-                for place in range(length):
-                    total += lookups[content[start + np.uint64(place)]]
-            else:
-                total = _counted(content, start, min(length, _LOOKED_AT), lookups)
-        shapes[text] = _shape(total, lookups)
+            hashes[text] = hash_bytes(content, start, length)
+            total = count_signs(content, start, length, lookups)
+        shapes[text] = shape_of(total, lookups)
 
 
 @kernel
@@ -278,7 +311,7 @@ def hashes_and_shapes(texts: pl.Series) -> tuple[Hashes, Shapes]:
         longer[0] if len(longer) == 1 else np.concatenate([*longer, np.empty(0, np.uint8)]),
         np.cumsum([0, *(len(part) for part in longer)]),
         texts.is_not_null().to_numpy().view(np.uint8) if texts.null_count() else np.empty(0, np.uint8),
-        _lookups(),
+        sign_weights(),
         hashes,
         shapes,
     )

@@ -6,7 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import polars as pl
 
@@ -18,6 +19,7 @@ from mahrem.contents import (
     TableSketch,
     look_into,
     relate_to,
+    sketch_records,
     sketch_table,
 )
 from mahrem.errors import in_our_words, spelled
@@ -35,7 +37,7 @@ from mahrem.release.decisions import (
 )
 from mahrem.table import Kind, Role, is_spark_frame, open_source
 from mahrem.table.columns import infer_kind
-from mahrem.table.reading import Spelling, plain_texts
+from mahrem.table.reading import Reading, Spelling, open_records, plain_texts
 from mahrem.words import Note
 
 if TYPE_CHECKING:
@@ -158,23 +160,43 @@ def inspect(
     """
     policy = policy_from(policy, settings)
     reading = reading_of(policy)
-    opened = open_source(source, replace(reading, spelling=None))  # what is kept of it is spelled below
-    frame = opened.take(list(opened.columns))
-    table = _spelled(sketch_table(frame), reading.spelling)
+    opened = _opened(source, replace(reading, spelling=None))  # what is kept of it is spelled below
+    table = _spelled(opened.table, reading.spelling)
     contents = look_into(table, region=policy.region)
-    called = {name: f"{name} {opened.labels.get(name, '')}" for name in opened.columns}
-    facts = [_facts(name, called[name], table.columns[name], contents, policy) for name in opened.columns]
+    called = {name: f"{name} {opened.labels.get(name, '')}" for name in table.columns}
+    facts = [_facts(name, called[name], column, contents, policy) for name, column in table.columns.items()]
     people = contents.several_rows[0].column if contents.several_rows else None
     facts = facts if people is None else _with_traits(table, facts, people)
     return Inspection(
         opened.label,
-        opened.rows,
+        table.rows,
         tuple(_covered(_safe(table, contents, facts, policy))),
-        (*opened.notes, *_hints(frame, contents)),
+        (*opened.notes, *_hints(opened, contents)),
         people,
         contents.region,
         _said_of_reading(policy),
     )
+
+
+class _Opened(NamedTuple):
+    """A table as it is looked at."""
+
+    label: str
+    notes: tuple[Note, ...]
+    table: TableSketch
+    last: pl.DataFrame  # its last row
+    labels: Mapping[str, str] = MappingProxyType({})  # what columns are called in words, where it says
+
+
+def _opened(source: object, reading: Reading) -> _Opened:
+    """Sketch a table: a simple file of text where it lies, anything else after reading it."""
+    records = open_records(source, reading)
+    sketched = None if records is None else sketch_records(records)
+    if records is not None and sketched is not None:
+        return _Opened(records.label, records.notes, sketched.table, sketched.last)
+    opened = open_source(source, reading)
+    frame = opened.take(list(opened.columns))
+    return _Opened(opened.label, opened.notes, sketch_table(frame), frame.tail(1), opened.labels)
 
 
 def _said_of_reading(policy: Policy) -> dict[str, object]:
@@ -282,18 +304,18 @@ def _sentence(doubt: Doubt) -> Note:
     return doubt.why if whole else Note("reason.doubt", {"why": doubt.why})
 
 
-def _is_total(frame: pl.DataFrame) -> bool:
+def _is_total(opened: _Opened) -> bool:
     """Tell whether the last row adds up the others: it is called so, and has few other cells than numbers."""
-    if frame.height < _ROWS_TO_ADD or frame.width < 3:
+    if opened.table.rows < _ROWS_TO_ADD or opened.last.width < 3:
         return False
-    last = ["" if cell is None else str(cell).strip() for cell in frame.row(-1)]
+    last = ["" if cell is None else str(cell).strip() for cell in opened.last.row(-1)]
     called = [cell for cell in last if _TOTAL.fullmatch(cell)]
     return len(called) == 1 and 2 * last.count("") >= len(last) - 1
 
 
-def _hints(frame: pl.DataFrame, contents: Contents) -> Iterator[Note]:
+def _hints(opened: _Opened, contents: Contents) -> Iterator[Note]:
     """Say what columns tell about each other, and about people."""
-    if _is_total(frame):
+    if _is_total(opened):
         yield Note("content.hint.total", {"way": spelled("skip_last", 1)})
     for relation in contents.relations:
         yield Note(f"content.relation.{relation.how}", {"column": relation.column, "of": relation.of})

@@ -15,7 +15,8 @@ import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.table._formats import NumberedCells
-from mahrem.table.reading import Reading, Source, TextSlices, open_csv, scan_slices
+from mahrem.table.reading import Reading, Source, TextRecords, TextSlices, open_csv, scan_slices
+from mahrem.threads import in_parallel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class TextFiles:
 
     def open(self, path: Path, reading: Reading) -> Source:
         """Open a file; its separator and encoding are found out where nothing is said."""
-        return open_csv(path, reading)
+        return open_csv(path, reading, _count)
 
     def write(self, frame: pl.DataFrame, stream: BinaryIO, folder: Path) -> None:
         """Write a table; a NUL in a cell is refused."""
@@ -122,6 +123,17 @@ class TextFiles:
 
 
 CSV, TSV = TextFiles(","), TextFiles("\t")
+
+
+def _count(records: TextRecords) -> int | None:
+    """Count the records of a file; None where one is not as simple as it should be."""
+    from mahrem.arrays.sketching import IrregularRecords, RecordHashes  # a small file does without
+
+    hashes = RecordHashes(records.content, ord(records.delimiter), len(records.names))
+    try:
+        return sum(in_parallel(lambda part: hashes.count(*part), hashes.parts(records.begin)))
+    except IrregularRecords:
+        return None
 
 
 def _numbered(cells: Cells) -> NumberedCells:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     )
     from mahrem.table.reading._header import Header, find_header, given_names, header_score, refuse_headerless
     from mahrem.table.reading._reading import CONTROL, NESTED, Reading, Source, name_columns, number_tokens
+    from mahrem.table.reading._records import TextRecords
     from mahrem.table.reading._slices import ParquetSlices, Slices, TextSlices, scan_slices, scan_sparingly
-    from mahrem.table.reading._source import is_duckdb, is_postgresql, open_source
+    from mahrem.table.reading._source import is_duckdb, is_postgresql, open_records, open_source
     from mahrem.table.reading._spelling import LOOKED_AT, PlainTexts, Spelling, may_be_respelled, plain_texts
 else:
     __getattr__, __dir__ = offered(__name__)
@@ -43,6 +44,7 @@ __all__ = [
     "Slices",
     "Source",
     "Spelling",
+    "TextRecords",
     "TextSlices",
     "as_polars",
     "asking",
@@ -59,6 +61,7 @@ __all__ = [
     "number_tokens",
     "open_csv",
     "open_polars",
+    "open_records",
     "open_source",
     "plain_texts",
     "postgresql_driver",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table.reading._frames import PolarsSource
 from mahrem.table.reading._header import Header, find_header, given_names, header_score, refuse_headerless
 from mahrem.table.reading._reading import CONTROL, Reading, Source, name_columns
+from mahrem.table.reading._records import TextRecords
 from mahrem.table.reading._slices import TextSlices
 from mahrem.table.reading._structure import (
     NEWLINE,
@@ -29,8 +30,12 @@ from mahrem.table.reading._structure import (
 from mahrem.words import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from mahrem.types import Integers
 
 MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -45,11 +50,17 @@ BLOCK = 1 << 16
 SAMPLE = 200  # records the delimiter is looked for in
 USUAL = 0.9  # share of records as wide as the first from which it is believed
 _SPECIAL = frozenset('"\r\n')  # signs for which a record must be read with care
+Counting: TypeAlias = "Callable[[TextRecords], int | None]"
 RECORDS = 1000  # records the header is looked for in
 
 
-def open_csv(path: Path, reading: Reading) -> Source:
+def open_csv(path: Path, reading: Reading, count: Counting | None = None) -> Source:
     """Open a CSV file, plain or packed with gzip or zstd; all its columns are text.
+
+    Args:
+        path: The file.
+        reading: How to read it.
+        count: Counts the records of a long file fast; None from it leaves them to a walk over all bytes.
 
     Guarantees:
         - Every cell is given back as it is written, without its quotes; empty cells are missing.
@@ -60,7 +71,7 @@ def open_csv(path: Path, reading: Reading) -> Source:
     label = f"CSV file {path.name!r}"
     place, encoding = _utf8(path, reading, label)
     if not reading.by_cell:
-        return _opened(path, place, encoding, reading)
+        return _opened(path, place, encoding, reading, count)
     said = reading
     if reading.header is False and reading.names:  # the first record must not say how wide the others are
         place, said = _with_header(path, place, reading)
@@ -90,38 +101,116 @@ def _with_header(path: Path, place: Path | bytes, reading: Reading) -> tuple[byt
     return names.encode() + bytes([newline]) + content[top:], said
 
 
-def _opened(path: Path, place: Path | bytes, encoding: str, reading: Reading) -> PolarsSource:
+@dataclass(frozen=True)
+class _Layout:
+    """How a CSV file is laid out, as its beginning says."""
+
+    head: bytes
+    newline: int
+    delimiter: str
+    start: int  # where the header begins, behind titles, or the first record where there is none
+    after: int  # where the first record begins
+    names: tuple[str, ...]
+    has_header: bool
+    titles: int  # records above the header
+
+
+def _laid_out(path: Path, stream: BinaryIO, reading: Reading) -> _Layout:
+    """Find out how a file is laid out; what was read of the stream is the head."""
+    label = f"CSV file {path.name!r}"
+    head = _head(stream, label, binary=reading.by_cell)
+    newline = _line_end(head, reading)
+    start = _top(head, newline, reading.skip_rows, label)
+    delimiter = reading.delimiter or _said_by_header(path, head, newline, reading)
+    found, start = _found_header(head, start, newline, delimiter, reading)
+    end = _first_end(head, start, newline)
+    first = _header(head[start:end], delimiter, label)
+    names = _names(first, found, reading, label, head.count(newline, 0, start))
+    has_header = reading.header is not False and (found.score <= 0 or reading.header is True)
+    after = end + 1 if has_header else start
+    return _Layout(head, newline, delimiter, start, after, names, has_header, found.titles)
+
+
+def open_records(path: Path, reading: Reading) -> TextRecords | None:
+    """Open a CSV file without a look at its records; None where these need more than that to be read.
+
+    Guarantees:
+        - What is refused for its header, its encoding or its beginning is refused as by :func:`open_csv`.
+    """
+    if reading.by_cell or reading.null or reading.skip_last:
+        return None
+    place, _ = _utf8(path, reading, f"CSV file {path.name!r}")
+    with _stream(place) as stream:
+        return _records(path, place, _laid_out(path, stream, reading))
+
+
+def _records(path: Path, place: Path | bytes, layout: _Layout) -> TextRecords | None:
+    """Give the records of a file where they lie; a single column and other line ends need more care."""
+    if layout.newline != NEWLINE or len(layout.names) < 2:
+        return None
+    return TextRecords(
+        label=f"CSV file {path.name!r}",
+        names=layout.names,
+        content=np.frombuffer(place, np.uint8) if isinstance(place, bytes) else _mapped(place),
+        begin=layout.after,
+        delimiter=layout.delimiter,
+        notes=_notes(layout),
+    )
+
+
+def _mapped(path: Path) -> NDArray[np.uint8]:
+    return np.asarray(np.memmap(path, np.uint8, mode="r"))
+
+
+def _notes(layout: _Layout) -> tuple[Note, ...]:
+    return (Note("warning.title_rows"),) if layout.titles else ()
+
+
+def _walked(
+    path: Path,
+    place: Path | bytes,
+    stream: BinaryIO,
+    layout: _Layout,
+    reading: Reading,
+    count: Counting | None,
+) -> tuple[int, Integers]:
+    """Look whether all records are as they should be; gives how many there are, and which are blank lines."""
+    long = len(layout.head) >= BLOCK and not reading.by_cell
+    records = _records(path, place, layout) if long and count is not None else None
+    rows = None if records is None or count is None else count(records)
+    if rows is not None:
+        return rows, np.empty(0, np.int64)
+    head, after = layout.head, layout.after
+    structure = Structure(
+        f"CSV file {path.name!r}",
+        delimiter=ord(layout.delimiter),
+        newline=layout.newline,
+        fields=len(layout.names),
+        line=1 + head.count(layout.newline, 0, after),
+        binary=reading.by_cell,
+    )
+    if head[after:]:
+        structure.feed(head[after:])
+    walk(stream, structure)
+    blanks = structure.blank_records()
+    return structure.records - blanks.size, blanks
+
+
+def _opened(
+    path: Path, place: Path | bytes, encoding: str, reading: Reading, count: Counting | None = None
+) -> PolarsSource:
     label = f"CSV file {path.name!r}"
     with _stream(place) as stream:
-        head = _head(stream, label, binary=reading.by_cell)
-        newline = _line_end(head, reading)
-        start = _top(head, newline, reading.skip_rows, label)
-        delimiter = reading.delimiter or _said_by_header(path, head, newline, reading)
-        found, start = _found_header(head, start, newline, delimiter, reading)
-        end = _first_end(head, start, newline)
-        first = _header(head[start:end], delimiter, label)
-        names = _names(first, found, reading, label, head.count(newline, 0, start))
-        has_header = reading.header is not False and (found.score <= 0 or reading.header is True)
-        after = end + 1 if has_header else start
-        structure = Structure(
-            label,
-            delimiter=ord(delimiter),
-            newline=newline,
-            fields=len(names),
-            line=1 + head.count(newline, 0, after),
-            binary=reading.by_cell,
-        )
-        if head[after:]:
-            structure.feed(head[after:])
-        walk(stream, structure)
-    blanks = structure.blank_records()
+        layout = _laid_out(path, stream, reading)
+        rows, blanks = _walked(path, place, stream, layout, reading, count)
+    names = layout.names
     lazy = pl.scan_csv(
         place,
-        separator=delimiter,
-        eol_char=chr(newline),
+        separator=layout.delimiter,
+        eol_char=chr(layout.newline),
         infer_schema=False,
-        has_header=has_header,
-        skip_lines=head.count(newline, 0, start),
+        has_header=layout.has_header,
+        skip_lines=layout.head.count(layout.newline, 0, layout.start),
         new_columns=list(names),
         null_values=[""],
         encoding="utf8-lossy" if reading.by_cell else "utf8",
@@ -133,20 +222,21 @@ def _opened(path: Path, place: Path | bytes, encoding: str, reading: Reading) ->
         counter = pl.col(_unused(names))
         lazy = lazy.filter(~counter.is_in(pl.Series(blanks, dtype=pl.UInt32).implode())).select(names)
     if reading.by_cell:
-        reading = replace(reading, delimiter=delimiter, encoding=encoding)
+        reading = replace(reading, delimiter=layout.delimiter, encoding=encoding)
     source = PolarsSource(
         lazy,
         label=label,
         reading=reading,
         columns=names,
-        rows=structure.records - blanks.size,
+        rows=rows,
         textual=True,
         slices=None
         if isinstance(place, bytes) or reading.by_cell
-        else TextSlices(place, after, names, delimiter, newline, blanks.astype(np.int64)),
+        else TextSlices(
+            place, layout.after, names, layout.delimiter, layout.newline, blanks.astype(np.int64)
+        ),
     )
-    if found.titles:
-        source.notes = (Note("warning.title_rows"),)
+    source.notes = _notes(layout)
     return source
 
 

@@ -11,6 +11,7 @@ from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table._formats import FORMATS
 from mahrem.table.reading._frames import PolarsSource, open_frame
 from mahrem.table.reading._reading import Reading, Source
+from mahrem.table.reading._records import TextRecords
 
 _TEXTS = ("csv", "tsv")
 _OF_TEXT = ("delimiter", "encoding")
@@ -65,6 +66,20 @@ def open_source(source: object, reading: Reading | None = None) -> Source:
     if how.query is not None or how.table is not None:
         raise InvalidInput(f"query and table are for databases; the source is a {held.label}")
     return _checked(held, how)
+
+
+def open_records(source: object, reading: Reading) -> TextRecords | None:
+    """Open a file of text without a look at its records; None where only :func:`open_source` can open it."""
+    if not isinstance(source, str | os.PathLike) or reading.query is not None or reading.table is not None:
+        return None
+    if isinstance(source, str) and re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", source):
+        return None
+    path = Path(os.fsdecode(source))
+    if _is_folder(path) or _kind(path, _first_bytes(path)) not in _TEXTS:
+        return None
+    from mahrem.table.reading import _csv
+
+    return _csv.open_records(path, reading)
 
 
 def _checked(opened: Source, reading: Reading, *, kind: str = "", sheets: bool = False) -> Source:
