@@ -155,17 +155,22 @@ def _beyond(random: Random, table: pl.DataFrame, settings: Mapping[str, Any]) ->
 
 
 def _inside(random: Random, table: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFrame:
-    """Move the least or the greatest value of a column a little."""
+    """Move the least or the greatest value of a column a little; it stays the least or the greatest."""
     name = random.choice([name for name in settings["quasi"] if name not in {"town", "zip"}] or ["age"])
     values = table[name].to_list()
     known = [value for value in values if value is not None]
     end, way = (max(known), 1) if random.random() < 0.5 else (min(known), -1)
-    place = values.index(end)
-    size = random.randint(1, 4) * random.choice((1, -1)) * way
-    if name == "born":
-        values[place] = end + timedelta(days=size)
-    else:
-        values[place] = end + size * (1 if name == "age" else abs(end) / 200)
+    place, size = values.index(end), random.randint(1, 4)
+
+    def moved(steps: int) -> Any:
+        if name == "born":
+            return end + timedelta(days=steps)
+        return end + steps * (1 if name == "age" else abs(end) / 200)
+
+    inward = moved(-size * way)
+    others = [value for value in values[:place] + values[place + 1 :] if value is not None]
+    last = all(inward > value if way > 0 else inward < value for value in others)  # else it is ``within``
+    values[place] = inward if last and random.random() < 0.5 else moved(size * way)
     return table.with_columns(pl.Series(name, values, dtype=table.schema[name]))
 
 
