@@ -9,7 +9,7 @@ from typing import Any
 from mahrem.attacks._interval import clopper_pearson
 from mahrem.words import Note
 
-_DOUBT = 1e-4  # how often chance alone may be taken for a find by those who tell of nothing else
+_DOUBT = 1e-6  # how often chance alone may be taken for a find by those who tell of nothing else
 _BY_PEOPLE = (
     "skipped.uncut",
     "skipped.range",
