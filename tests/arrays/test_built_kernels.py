@@ -389,7 +389,7 @@ def marked(path: Path) -> dict[str, str]:
         if isinstance(node, ast.FunctionDef):
             for decorator in node.decorator_list:
                 word = ast.unparse(decorator).split("(")[0]
-                if word in {"kernel", "inner", "inner_with"}:
+                if word in {"kernel", "inner", "inner_with", "lean"}:
                     names[node.name] = word
     return names
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidParameter
 from mahrem.models import (
+    MODELS,
     AlphaK,
     BasicLikeness,
     Counts,
@@ -20,6 +21,7 @@ from mahrem.models import (
     EnhancedLikeness,
     EntropyDiversity,
     EqualCloseness,
+    GrassbergerDiversity,
     HierarchicalCloseness,
     KAnonymity,
     KLCloseness,
@@ -27,6 +29,7 @@ from mahrem.models import (
     PeopleHoldings,
     PrivacyModel,
     RecursiveDiversity,
+    TrajectoryAnonymity,
     counts_of,
     holdings_of,
     people_counts,
@@ -38,6 +41,7 @@ EVERY: list[PrivacyModel] = [
     KAnonymity(2),
     DistinctDiversity(2),
     EntropyDiversity(1.5),
+    GrassbergerDiversity(1.5),
     RecursiveDiversity(2.0, 2),
     RecursiveDiversity(2.0, 3),
     AlphaK(0.6, 2),
@@ -82,8 +86,15 @@ def chosen(rows: list[Row], which: int) -> Iterator[Counts]:
             )
 
 
+def test_every_model_of_a_column_is_tried() -> None:
+    about = [entry.load() for entry in MODELS.values() if not entry.fraction]
+    others = [model for model in about if model.of_table or model.of_members or model.of_cells]
+    assert {*about} - {*others} - {type(model) for model in EVERY} == {TrajectoryAnonymity}
+
+
 @pytest.mark.parametrize("model", EVERY, ids=repr)
 @given(rows=rows_of_people)
+@example(rows=[(0, 0, 0), (0, 1, 0), (0, 2, 1), (0, 3, 0), (0, 3, 1)])  # odd counts, or even ones
 def test_no_choice_of_values_is_worse_than_the_level(model: PrivacyModel, rows: list[Row]) -> None:
     counts = counted(rows)
     levels, holds = model.level(counts), model.holds(counts)

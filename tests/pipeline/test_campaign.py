@@ -46,7 +46,7 @@ def test_no_release_of_150_random_tables_breaks_anything(tmp_path: Path) -> None
 def test_random_tables_reach_every_method_and_model() -> None:
     cases = [random_case(seed) for seed in range(2000)]
     assert {case.settings["method"] for case in cases} == {*METHODS, "auto"}
-    assert len({case.model for case in cases}) == 22
+    assert len({case.model for case in cases}) == 23
     assert {case.source for case in cases} == {*SOURCES}
     assert {case.format for case in cases} == {None, *FORMATS}
     assert {case.database for case in cases} == {None, "duckdb", "postgres"}

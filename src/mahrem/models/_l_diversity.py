@@ -136,6 +136,7 @@ class GrassbergerDiversity(PrivacyModel):
           (-1)^n (psi((n + 1) / 2) - psi(n / 2)) / 2``, but at most the number of its values; it holds when
           that is at least ``l`` up to 1e-9.
         - A class that holds shows at least ``l`` values.
+        - Where people show several values the level is a lower bound, whichever of them they are counted by.
 
     References:
         Grassberger: Entropy estimates from insufficient samplings, 2003; as in ARX.
@@ -169,7 +170,11 @@ class GrassbergerDiversity(PrivacyModel):
 
     def level(self, counts: Counts) -> Levels:
         """Give the smaller of ``exp(H)`` and the number of values of every class."""
-        weighted = by_class(np.add, counts.count * _grassberger(counts.count), counts, empty=0.0)
+        each = _grassberger(counts.count)
+        if counts.held is not None:
+            choosing = counts.held.classes.several[counts.group] > 0
+            each = np.where(choosing, np.maximum(each, _grassberger_at_most(counts.count)), each)
+        weighted = by_class(np.add, counts.count * each, counts, empty=0.0)
         totals = np.maximum(counts.totals, 1)
         mixed = np.exp(np.log(totals) - weighted / totals)
         return np.where(counts.distinct > 0, np.minimum(mixed, counts.distinct), 0.0)
@@ -184,6 +189,17 @@ def _grassberger(count: Integers) -> Floats:
     most = int(count.max(initial=0)) // 2
     steps = np.concatenate([[0.0], np.cumsum(2.0 / (2.0 * np.arange(most) + 1.0))])
     return steps[count // 2] - np.euler_gamma - math.log(2)
+
+
+def _grassberger_at_most(count: Integers) -> Floats:
+    """Give ``ln 2 + psi((n + 1) / 2)``: G of even counts, above it for odd ones.
+
+    ``n G(n)`` goes up and down between odd and even counts, so people counted on as few values as can be need
+    not make its sum largest. Times ``n`` this is convex, so they do; and it is never below G.
+    """
+    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, int(count.max(initial=0)) // 2 + 1))])
+    odd = harmonic[count // 2] - np.euler_gamma + math.log(2)
+    return np.where(count % 2 == 1, odd, _grassberger(count))
 
 
 @dataclass(frozen=True)
