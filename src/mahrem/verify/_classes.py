@@ -47,9 +47,18 @@ def published_classes(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[Labels
 
 
 def _number_alike(keys: NDArray[np.uint64]) -> tuple[Labels, Sizes]:
-    """Number equal keys by sorting them, which takes less than half as long as gathering their rows."""
-    order = pl.Series(keys).arg_sort().to_numpy()
-    ranked = keys[order]
+    """Number equal keys by sorting them, which takes less than half as long as gathering their rows.
+
+    Where a key leaves room for the number of its row, both are one number: that halves the time again.
+    """
+    room = len(keys).bit_length()
+    if int(keys.max()).bit_length() + room <= 64:
+        both = (keys << np.uint64(room)) | np.arange(len(keys), dtype=np.uint64)
+        both = pl.Series(both).sort().to_numpy()
+        order, ranked = (both & np.uint64((1 << room) - 1)).astype(np.int64), both >> np.uint64(room)
+    else:
+        order = pl.Series(keys).arg_sort().to_numpy().astype(np.int64)
+        ranked = keys[order]
     new = np.ones(len(ranked), np.bool_)
     np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
     labels = np.empty(len(ranked), np.int64)

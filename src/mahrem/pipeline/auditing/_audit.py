@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 import polars as pl
@@ -36,7 +36,7 @@ from mahrem.table import EVERY, Column, Missing, Role, Source, is_spark_frame, o
 from mahrem.table.cells.formulas import restore_cells
 from mahrem.table.columns import assign_roles
 from mahrem.table.reading import scan_sparingly
-from mahrem.threads import meanwhile
+from mahrem.threads import in_parallel, meanwhile
 from mahrem.types import Mask
 from mahrem.verify import SUPPRESSED, Claims, Verdict, verify
 from mahrem.words import Note, Progress, in_silence
@@ -388,18 +388,29 @@ def _tallies(table: pl.LazyFrame, names: Sequence[str], passes: int) -> dict[str
     """Count how often each cell is shown, column by column; all at once where the table is in memory."""
     kinds = table.collect_schema()
     spans = {name for name in names if kinds[name] == pl.Duration}  # the only ones that are not cast
-    numbered = {name for name in names if isinstance(kinds[name], pl.Categorical)}  # counted before they are
-    counted = [
-        table.select(
-            pl.col(name)
-            if name in numbered
-            else (pl.col(name).dt.to_string() if name in spans else pl.col(name).cast(pl.String))
-        )
+    numbered = {} if passes else _numbered(table.select(names))
+    counted = {
+        name: table.select(pl.col(name).dt.to_string() if name in spans else pl.col(name).cast(pl.String))
         .group_by(pl.col(name).alias("cell"))
         .agg(pl.len().alias("rows"))
-        .with_columns(pl.col("cell").cast(pl.String))
         for name in names
-    ]
+        if name not in numbered
+    }
     if passes:
-        return {name: cells.collect(engine="streaming") for name, cells in zip(names, counted, strict=True)}
-    return dict(zip(names, pl.collect_all(counted), strict=True))
+        return {name: cells.collect(engine="streaming") for name, cells in counted.items()}
+    tallies = dict(zip(counted, pl.collect_all(list(counted.values())), strict=True))
+    rows = len(next(iter(numbered.values()), ()))
+    tallies |= dict(zip(numbered, in_parallel(_tally, numbered.values(), rows=rows), strict=True))
+    return {name: tallies[name] for name in names}
+
+
+def _tally(column: pl.Series) -> pl.DataFrame:
+    """Count how often each category is shown; missing cells are one more."""
+    places = column.to_physical()
+    last = int(cast("int | None", places.max()) or 0) + 1  # the place of missing cells
+    numbers = (places.fill_null(last) if places.null_count() else places).to_numpy()
+    rows, somewhere = np.bincount(numbers, minlength=last + 1), np.zeros(last + 1, np.int64)
+    somewhere[numbers] = np.arange(len(numbers))
+    there = np.flatnonzero(rows)
+    cells = column.gather(somewhere[there]).cast(pl.String)
+    return pl.DataFrame({"cell": cells, "rows": rows[there].astype(np.uint32)})
