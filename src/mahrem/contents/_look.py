@@ -15,7 +15,7 @@ from mahrem.contents._findings import ContentFinding, Contents, SeveralRows
 from mahrem.contents._places import coordinate_pairs
 from mahrem.contents._relations import find_households, find_relations, find_several_rows, may_repeat
 from mahrem.contents._sketch import ColumnSketch, TableSketch, rows_of, sketch_table
-from mahrem.threads import available_threads, in_parallel
+from mahrem.threads import available_threads, in_parallel, meanwhile
 from mahrem.types import Mask
 from mahrem.words import Note
 
@@ -73,14 +73,17 @@ def look_into(
                 finding,
                 *(one for one in columns[name] if one.kind not in {"record", "postcode"}),
             )
-    return Contents(
-        columns,
-        (*find_relations(sketch, columns, toward), *find_combinations(sketch, columns, toward)),
-        find_several_rows(sketch, columns),
-        find_households(sketch, columns),
-        sketch.rows,
-        region or _region(columns),
-    )
+    with meanwhile(lambda: find_several_rows(sketch, columns), rows=sketch.rows) as several_rows:
+        with meanwhile(lambda: find_combinations(sketch, columns, toward), rows=sketch.rows) as together:
+            relations = (*find_relations(sketch, columns, toward), *together())
+        return Contents(
+            columns,
+            relations,
+            several_rows(),
+            find_households(sketch, columns),
+            sketch.rows,
+            region or _region(columns),
+        )
 
 
 def relate_to(table: TableSketch, contents: Contents, toward: Collection[str]) -> Contents:

@@ -279,6 +279,8 @@ def _safe(
         relations = None if wide else relate_to(shown, contents, roles["quasi"])
         doubts = find_doubts(shown, Policy.of(roles), contents=relations)
         stopped = {doubt.column: doubt for doubt in doubts}
+        if not stopped:
+            break
         known = [_taken_back(one, stopped.get(one.name), role) for one in known]
     return known
 
