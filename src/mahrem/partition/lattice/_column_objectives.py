@@ -166,9 +166,11 @@ class ColumnObjective(Objective):
 
     def bound(self, node: JudgedNode) -> float:
         """Put together what the columns lose at least."""
-        return self._together(
-            [low[level] for low, level in zip(self.lowest, node.grouped.levels, strict=True)]
-        )
+        return self._together(self._at_least(node))
+
+    def _at_least(self, node: JudgedNode) -> list[float]:
+        """Say what each column loses at least."""
+        return [float(low[level]) for low, level in zip(self.lowest, node.grouped.levels, strict=True)]
 
     def _together(self, values: Sequence[float]) -> float:
         parts = self._parts([np.asarray(value) for value in values])
@@ -294,7 +296,7 @@ class StatedCosts(ColumnObjective):
         return True
 
     def _columns(self, node: JudgedNode) -> Sequence[float]:
-        return [low[level] for low, level in zip(self.lowest, node.grouped.levels, strict=True)]
+        return self._at_least(node)
 
 
 def _height_shares(tree: Tree) -> Floats:
@@ -326,7 +328,7 @@ class Loss(ColumnObjective):
     def _columns(self, node: JudgedNode) -> Sequence[float]:
         levels, rows = node.grouped.levels, max(1, node.figures.rows)
         if not node.figures.refused:
-            return [low[level] for low, level in zip(self.lowest, levels, strict=True)]
+            return self._at_least(node)
         refused, settings, found = node.refused, self.settings, []
         sizes = node.grouped.sizes[refused]
         for column, tree in enumerate(self.lattice.trees):

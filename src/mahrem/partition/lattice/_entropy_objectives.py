@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -38,9 +39,7 @@ class ColumnEntropy(ColumnObjective):
         return True
 
     def _columns(self, node: JudgedNode) -> Sequence[float]:
-        levels = node.grouped.levels
-        lowest = [low[level] for low, level in zip(self.lowest, levels, strict=True)]
-        return [low + more for low, more in zip(lowest, self._hidden(node), strict=True)]
+        return [low + more for low, more in zip(self._at_least(node), self._hidden(node), strict=True)]
 
     def _hidden(self, node: JudgedNode) -> Sequence[float]:
         """Give the bits of each column that tell the cells of refused rows apart."""
@@ -73,11 +72,13 @@ class ScaledEntropy(ColumnEntropy):
         return bits / (bits[-1] or 1.0)
 
     def _columns(self, node: JudgedNode) -> Sequence[float]:
-        levels = node.grouped.levels
-        lowest = [low[level] for low, level in zip(self.lowest, levels, strict=True)]
-        hidden = self._hidden(node)
-        tops = [float(_entropies(self.lattice, tree)[-1]) or 1.0 for tree in self.lattice.trees]
-        return [low + more / top for low, more, top in zip(lowest, hidden, tops, strict=True)]
+        hidden = zip(self._at_least(node), self._hidden(node), self._tops, strict=True)
+        return [low + more / top for low, more, top in hidden]
+
+    @cached_property
+    def _tops(self) -> list[float]:
+        """The bits of each column at the root: the same at every node."""
+        return [float(_entropies(self.lattice, tree)[-1]) or 1.0 for tree in self.lattice.trees]
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class PlainEntropy(ColumnObjective):
         return True
 
     def _columns(self, node: JudgedNode) -> Sequence[float]:
-        return [low[level] for low, level in zip(self.lowest, node.grouped.levels, strict=True)]
+        return self._at_least(node)
 
 
 def _entropies(lattice: Lattice, tree: Tree) -> Floats:
