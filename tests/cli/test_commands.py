@@ -305,6 +305,22 @@ def test_ctrl_c_half_way_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_ctrl_c_within_a_string_that_runs_keeps_the_exit_code(tmp_path: Path) -> None:
+    # Python marks a KeyboardInterrupt that leaves such a string, and ends itself by the signal later.
+    (tmp_path / "pressed.py").write_text(
+        "import signal, sys\n"
+        "from mahrem.cli import main\n"
+        "class Pressed:\n"
+        "    def write(self, text): exec('signal.raise_signal(signal.SIGINT)', globals())\n"
+        "    def flush(self): pass\n"
+        "sys.stdout = Pressed()\n"
+        "main(['--version'])\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "pressed"], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 130
+    assert b"interrupted" in done.stderr
+
+
 def test_a_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
     # A file size limit fails the write half way, as a full disk does.
     mh.demo_patients(20_000).write_csv(tmp_path / "patients.csv")

@@ -90,6 +90,8 @@ def build_app(*names: str) -> typer.Typer:
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with the code the contract names."""
     signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it was asked to be ignored
+        signal.signal(signal.SIGINT, _interrupt)
     warnings.showwarning = _show_warning
     sys.exit(_run(sys.argv[1:] if arguments is None else arguments))
 
@@ -160,6 +162,17 @@ def _complain(message: str) -> None:
 
 def _terminate(number: int, _frame: object) -> NoReturn:
     raise SystemExit(128 + number)  # unwinds like ctrl-C, so that staged files are removed
+
+
+class _Interrupted(KeyboardInterrupt):
+    """Ctrl-C by another name: Python kills itself at exit when its own one passed a string it ran.
+
+    A data class being defined is such a string, so ctrl-C during an import would lose our exit code.
+    """
+
+
+def _interrupt(_number: int, _frame: object) -> NoReturn:
+    raise _Interrupted
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
