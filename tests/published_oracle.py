@@ -192,9 +192,9 @@ def ordered_closeness(t: float, order: Sequence[Any] | None) -> Judge:
     """Values in their order, one step apart; a missing one is the last."""
 
     def judge(inside: list[Any], table: list[Any]) -> bool:
-        present = {value for value in table if value is not None}
+        present = {value for value in [*table, *inside] if value is not None}
         steps: list[Any] = sorted(present) if order is None else list(order)
-        steps += [None] * (None in table)
+        steps += [None] * (None in table or None in inside)
         p, q, above, moved = shares(inside), shares(table), 0.0, 0.0
         for value in steps[:-1]:
             above += p.get(value, 0) - q.get(value, 0)
