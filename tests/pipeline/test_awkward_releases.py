@@ -13,6 +13,7 @@ import pytest
 
 import mahrem as mh
 from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.table import written_formats
 
 
 def people(rows: int = 60) -> pl.DataFrame:
@@ -114,6 +115,17 @@ def test_suppressed_rows_show_nothing_in_any_format(tmp_path: Path, cells: str, 
     assert b"-77" not in data
     assert mh.audit(tmp_path / "r").report["utility"]["suppressed"] == 3
     assert mh.audit(tmp_path / "r").holds
+
+
+@pytest.mark.parametrize("format_", written_formats())
+def test_open_ends_beside_suppressed_rows_are_published_in_every_format(tmp_path: Path, format_: str) -> None:
+    # a format without infinite numbers writes open ends as text, which has no star where numbers are hidden
+    frame = people().with_columns(age=pl.when(pl.int_range(pl.len()) > 3).then("age"))
+    settings = {**SAID, "cells": "pairs", "missing": "suppress", "top": {"age": 45}}
+    mh.anonymize(frame, format=format_, output=tmp_path / "r", **settings)
+    audit = mh.audit(tmp_path / "r")
+    assert audit.holds
+    assert audit.report["utility"]["suppressed"] == 4
 
 
 @pytest.mark.filterwarnings("ignore:.*composition")  # the same people on purpose
