@@ -82,10 +82,10 @@ def _compiled(function: Kernel, options: dict[str, Any]) -> Kernel:
     from numba import njit
 
     try:
-        made: Kernel = njit(cache=True, nogil=True, **options)(function)
+        kernel: Kernel = njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # no folder that may be written to
-        made = njit(nogil=True, **options)(function)
-    return made
+        kernel = njit(nogil=True, **options)(function)
+    return kernel
 
 
 @cache

@@ -138,9 +138,9 @@ def _of_words(cells: pl.Series) -> tuple[Integers, Floats, int]:
     others: set[str] = set()
     for place in np.flatnonzero(~(sets | beginnings | plain).to_numpy()).tolist():
         match read_cell(cells[place]):  # quoted ones, which are few
-            case Members(found):
-                covered[place] = len(found)
-                others |= {"" if member is None else member or '""' for member in found}
+            case Members(values):
+                covered[place] = len(values)
+                others |= {"" if member is None else member or '""' for member in values}
             case Prefix(beginning, length):
                 share[place] = 1 - len(beginning) / length
             case cell:
@@ -154,9 +154,10 @@ def _of_nodes(cells: pl.Series, hierarchy: Hierarchy, name: str) -> CellLosses:
     shown = [hierarchy.cells(level) for level in range(hierarchy.levels)]
     nodes = pl.DataFrame({"cell": pl.concat(shown), "covered": np.concatenate(hierarchy.leaf_counts)})
     widest = nodes.group_by("cell").agg(pl.col("covered").max())
-    found = texts.to_frame("cell").join(widest, on="cell", how="left", maintain_order="left")["covered"]
+    leaf_counts = texts.to_frame("cell").join(widest, on="cell", how="left", maintain_order="left")["covered"]
     hidden = (texts == SUPPRESSED).fill_null(value=False)
-    values = hierarchy.find(texts.filter(found.is_null() & ~hidden).drop_nulls().unique())  # 34.0 is leaf 34
+    unknown = texts.filter(leaf_counts.is_null() & ~hidden).drop_nulls().unique()
+    values = hierarchy.find(unknown)  # 34.0 is leaf 34
     unread = texts.is_in(values.filter(pl.col("code").is_null())["leaf"].implode()).fill_null(value=False)
     if unread.any():
         raise InvalidInput(
@@ -164,7 +165,7 @@ def _of_nodes(cells: pl.Series, hierarchy: Hierarchy, name: str) -> CellLosses:
             "give the hierarchy the table was published with"
         )
     leaf = pl.Series(np.where(texts.is_null().to_numpy(), 0, 1))
-    covered = found.fill_null(leaf).to_numpy()
+    covered = leaf_counts.fill_null(leaf).to_numpy()
     starred = hidden.to_numpy()  # even where the tree has one leaf only
     return CellLosses(
         np.where(starred, 1.0, np.where(covered > 1, covered / hierarchy.leaves, 0.0)),

@@ -202,14 +202,14 @@ def _joined(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 def _nodes(tree: Hierarchy) -> dict[str, tuple[int, int]]:
     """Give the leaves under each cell the tree can show; where levels share one the lowest level counts."""
-    found: dict[str, tuple[int, int]] = {}
+    spans: dict[str, tuple[int, int]] = {}
     for height in range(tree.levels - 1):
         shown = tree.cells(height).to_list()
         first = np.searchsorted(tree.nodes[height], np.arange(len(shown)), side="left")
         last = np.searchsorted(tree.nodes[height], np.arange(len(shown)), side="right") - 1
         for cell, low, high in zip(shown, first.tolist(), last.tolist(), strict=True):
-            found.setdefault(cell, (low, high))
-    return found
+            spans.setdefault(cell, (low, high))
+    return spans
 
 
 def _codes(positions: Floats, hole: int) -> Integers:

@@ -48,14 +48,14 @@ class Metric(Entry):
     def __call__(self, facts: MetricFacts) -> float | None:
         """Take the figure; None where a fact it needs is not known."""
         known = {entry.name: getattr(facts, entry.name) for entry in fields(facts)}
-        given: dict[str, object] = {}
+        arguments: dict[str, object] = {}
         for name, parameter in inspect.signature(self.load()).parameters.items():
             value = known.get(self.arguments.get(name, name))
             if value is not None:
-                given[name] = value
+                arguments[name] = value
             elif parameter.default is inspect.Parameter.empty:
                 return None
-        return self.load()(**given)
+        return self.load()(**arguments)
 
 
 def _ours(name: str, home: str, label: str, **arguments: str) -> Metric:

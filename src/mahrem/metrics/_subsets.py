@@ -40,10 +40,10 @@ class Lookup:
 
 def distinct_rows(codes: Integers) -> Lookup:
     """Number the distinct rows of a matrix of codes; any whole numbers will do, equal ones are equal."""
-    given = np.asarray(codes)
-    if given.ndim != 2 or given.shape[1] == 0:
-        raise InvalidParameter(f"codes={given.shape} must be a matrix of rows by at least one column")
-    numbered = [_number(np.asarray(column, np.int64)) for column in given.T]
+    matrix = np.asarray(codes)
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise InvalidParameter(f"codes={matrix.shape} must be a matrix of rows by at least one column")
+    numbered = [_number(np.asarray(column, np.int64)) for column in matrix.T]
     codes_of_rows = np.stack([column for column, _ in numbered])
     choices = tuple(count for _, count in numbered)
     keys = _keys(codes_of_rows, choices, tuple(range(len(choices))))
@@ -84,7 +84,7 @@ def walk_subsets(
     total = len(rows.times)
     known: dict[tuple[int, ...], NDArray[np.uint8]] = {(): np.packbits(np.zeros(total, np.bool_))}
     for size in range(1, min(most or columns, columns) + 1):
-        found: dict[tuple[int, ...], NDArray[np.uint8]] = {}
+        level: dict[tuple[int, ...], NDArray[np.uint8]] = {}
         for subset in combinations(range(columns), size):
             if skip is not None and skip(subset):
                 continue
@@ -98,9 +98,9 @@ def walk_subsets(
             open_rows = np.flatnonzero(~covered)
             fresh = open_rows[_alone(rows, open_rows, subset)]
             covered[fresh] = True
-            found[subset] = np.packbits(covered)
+            level[subset] = np.packbits(covered)
             yield Subset(subset, fresh, int(np.count_nonzero(covered)))
-        known = found
+        known = level
 
 
 def _alone(rows: Lookup, open_rows: Integers, subset: tuple[int, ...]) -> Mask:

@@ -46,8 +46,8 @@ def unique_columns(
         combinations, 2013.
 
     Example:
-        >>> found = unique_columns(np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]]))
-        >>> found.minimal, found.complete
+        >>> keys = unique_columns(np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]]))
+        >>> keys.minimal, keys.complete
         (((0, 1),), True)
     """
     check.between(0, 1, share=share)
@@ -62,10 +62,10 @@ def unique_columns(
         return UniqueColumns(
             minimal=(), shares=(), everything=alone / max(total, 1), looked_at=1, complete=True
         )
-    found: dict[tuple[int, ...], float] = {}
+    sufficient: dict[tuple[int, ...], float] = {}
 
     def skip(subset: tuple[int, ...]) -> bool:
-        return any(set(smaller) <= set(subset) for smaller in found)
+        return any(set(smaller) <= set(subset) for smaller in sufficient)
 
     looked_at, complete = 1, most is None or most >= len(rows.choices)
     for subset in walk_subsets(rows, most=most, seconds=seconds, skip=skip):
@@ -74,10 +74,10 @@ def unique_columns(
             break
         looked_at += 1
         if subset.alone >= share * total:
-            found[subset.columns] = subset.alone / total
+            sufficient[subset.columns] = subset.alone / total
     return UniqueColumns(
-        minimal=tuple(found),
-        shares=tuple(found.values()),
+        minimal=tuple(sufficient),
+        shares=tuple(sufficient.values()),
         everything=alone / total,
         looked_at=looked_at,
         complete=complete,

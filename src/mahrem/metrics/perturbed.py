@@ -139,12 +139,12 @@ def slope_change(before: Floats, after: Floats) -> float:
 
 
 def _slopes(values: Floats) -> Floats:
-    found = []
+    slopes = []
     for target in range(values.shape[1]):
         others = np.delete(values, target, axis=1)
         design = np.column_stack([np.ones(len(values)), others])
-        found.append(np.linalg.lstsq(design, values[:, target], rcond=None)[0][1:])
-    return np.concatenate(found)
+        slopes.append(np.linalg.lstsq(design, values[:, target], rcond=None)[0][1:])
+    return np.concatenate(slopes)
 
 
 def _scaled(before: Floats, after: Floats) -> tuple[Floats, Floats]:

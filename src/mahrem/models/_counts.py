@@ -303,13 +303,13 @@ def people_counts(held: PeopleHoldings, sizes: Sizes, ancestors: Integers | None
     """
     group, value, _ = held.classes.triplets
     count = held.classes.concentrated
-    said = count > 0
+    counted = count > 0
     most = held.table.table[1]
     return Counts(
         sizes=sizes,
-        group=group[said],
-        value=value[said],
-        count=count[said],
+        group=group[counted],
+        value=value[counted],
+        count=count[counted],
         table=most / max(float(most.sum()), 1.0),
         ancestors=ancestors,
         held=held,
@@ -319,8 +319,8 @@ def people_counts(held: PeopleHoldings, sizes: Sizes, ancestors: Integers | None
 def distinct_keys(keys: Integers, most: int) -> tuple[Integers, Integers]:
     """Give distinct keys below ``most``, ascending, and how often each occurs; without sorting where few."""
     if most > 4 * len(keys) + 1024:
-        found, count = np.unique(keys, return_counts=True)
-        return found, count
+        distinct, count = np.unique(keys, return_counts=True)
+        return distinct, count
     times = np.bincount(keys, minlength=most)
-    found = np.flatnonzero(times)
-    return found, times[found]
+    distinct = np.flatnonzero(times)
+    return distinct, times[distinct]

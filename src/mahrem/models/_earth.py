@@ -91,9 +91,9 @@ def _ordered(counts: Counts) -> Levels:
         return np.where(counts.distinct > 0, 0.0, np.inf)
     cumulative = np.cumsum(counts.table)
     running = np.concatenate(([0.0], np.cumsum(cumulative)))
-    seen = np.cumsum(counts.count)
+    running_count = np.cumsum(counts.count)
     before = (np.cumsum(counts.totals) - counts.totals)[counts.group]
-    share = (seen - before) / counts.totals[counts.group]
+    share = (running_count - before) / counts.totals[counts.group]
     here = counts.value
     beyond = np.append(here[1:], values)
     beyond[counts.ends[counts.distinct > 0] - 1] = values

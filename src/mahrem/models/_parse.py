@@ -38,17 +38,17 @@ def models_from_settings(
         (DistinctDiversity(l=3), OrderedCloseness(t=0.2))
     """
     check.unknown_keys(settings, tuple(model_settings()), where=where)
-    given = {key: value for key, value in settings.items() if value is not None}
+    chosen = {key: value for key, value in settings.items() if value is not None}
     models: list[PrivacyModel] = []
     for figure, entries in model_families().items():
         qualifiers = [f"{figure}_kind", *(known.name for entry in entries for known in entry.needs)]
-        if figure in given:
-            models.append(_model(_entry_of_kind(figure, entries, given), given, where, k))
+        if figure in chosen:
+            models.append(_model(_entry_of_kind(figure, entries, chosen), chosen, where, k))
             continue
         for qualifier in qualifiers:
-            if qualifier in given:
+            if qualifier in chosen:
                 raise InvalidParameter(
-                    f"{where}: {qualifier}={given[qualifier]!r} needs {figure}; say {figure} too"
+                    f"{where}: {qualifier}={chosen[qualifier]!r} needs {figure}; say {figure} too"
                 )
     return tuple(models)
 

@@ -98,7 +98,7 @@ class GlanceTaker:
 
     def seen(self, pieces: Iterator[Piece]) -> TableGlance:
         """Look at some rows."""
-        seen = [self.nothing()]
+        glances = [self.nothing()]
         for points, codes in pieces:
             patterns, of_row = missing_patterns(points)
             sizes = np.bincount(of_row, minlength=len(patterns))
@@ -108,8 +108,8 @@ class GlanceTaker:
             )
             drawn = points[:: max(1, len(points) // _FROM_PIECE)].T
             weights = np.full(drawn.shape[1], len(points) / drawn.shape[1])
-            seen.append(TableGlance(patterns, sizes, triplets, drawn, weights))
-        whole = TableGlance.merged(seen)
+            glances.append(TableGlance(patterns, sizes, triplets, drawn, weights))
+        whole = TableGlance.merged(glances)
         drawn = np.sort(whole.quantiles, axis=1)
         taken = np.linspace(0, max(drawn.shape[1] - 1, 0), min(drawn.shape[1], _FROM_EACH)).astype(np.int64)
         weights = np.full(len(taken), whole.sizes.sum() / max(len(taken), 1))

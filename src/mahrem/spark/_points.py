@@ -153,8 +153,8 @@ class PackedRows:
     def glance(self) -> TableGlance:
         """What a first pass finds: patterns of missing values, sensitive values, edges."""
         look = GlanceTaker(len(self.axes.quasi), self.axes.sizes)
-        seen = [TableGlance.unpack(bytes(row["blob"])) for row in self._answers(look).collect()]
-        return TableGlance.merged([look.nothing(), *seen])  # a table without a row may have no workers
+        glances = [TableGlance.unpack(bytes(row["blob"])) for row in self._answers(look).collect()]
+        return TableGlance.merged([look.nothing(), *glances])  # a table without a row may have no workers
 
     def ask(self, survey: Survey, cores: int) -> PassCount:
         """Run one pass."""

@@ -47,14 +47,13 @@ _SOME = 10_000  # rows that tell where values are heaped
 def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: ExitStack) -> ClusterDraft:
     """Read what the policy names and find out kinds, domains and values."""
     opened = open_on_spark(engine.session, source, policy)
-    names = tuple(opened.frame.columns)
+    names, original = tuple(opened.frame.columns), policy
 
     def look() -> tuple[TableSketch, Contents]:
-        sketch = sketch_on_spark(opened.frame, names, said)
-        return sketch, look_into(sketch, region=said.region)
+        sketch = sketch_on_spark(opened.frame, names, original)
+        return sketch, look_into(sketch, region=original.region)
 
-    said = policy
-    policy = said.for_columns(names, look)
+    policy = original.for_columns(names, look)
     promises = policy.promises()
     leave_out = roles_of(names, policy)
     published = [name for name in names if name not in leave_out]

@@ -249,12 +249,12 @@ def _within(
     seconds: float, work: Callable[[], Result], what: str, give_up: Callable[[], None] | None = None
 ) -> Result:
     """Do something in a bounded time."""
-    done: list[Result] = []
+    results: list[Result] = []
     failed: list[BaseException] = []
 
     def run() -> None:
         try:
-            done.append(work())
+            results.append(work())
         except BaseException as error:  # noqa: BLE001 - handed on below
             failed.append(error)
 
@@ -267,7 +267,7 @@ def _within(
         raise InvalidInput(f"{what} did not answer within {seconds:.0f} s")
     if failed:
         raise failed[0]
-    return done[0]
+    return results[0]
 
 
 def is_connected(session: SparkSession) -> bool:

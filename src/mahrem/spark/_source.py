@@ -167,17 +167,17 @@ def spark_path(path: Path) -> str:
 def _distinct_names(session: SparkSession, names: Sequence[str]) -> None:
     """Refuse columns that Spark takes for one, and those that are named like ours."""
     exact = session.conf.get("spark.sql.caseSensitive", "false") == "true"
-    seen: set[str] = set()
+    keys: set[str] = set()
     for name in names:
         key = name if exact else name.lower()
-        if key in seen:
+        if key in keys:
             raise InvalidInput(
                 f"column={name!r} occurs twice, as Spark reads names; give every column a name of its own, "
                 "also without regard to capital letters"
             )
         if RESERVED.fullmatch(name):
             raise InvalidInput(f"column={name!r}: engine='spark' uses such names itself; rename the column")
-        seen.add(key)
+        keys.add(key)
 
 
 def _is_parquet(path: Path | None, name: str) -> bool:

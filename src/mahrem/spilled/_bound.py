@@ -93,9 +93,9 @@ def usual_bound() -> int:
 def _free_memory() -> int:
     """Give how many bytes the system could still hand out."""
     try:
-        found = re.search(r"MemAvailable:\s+(\d+)", Path("/proc/meminfo").read_text(encoding="ascii"))
+        match = re.search(r"MemAvailable:\s+(\d+)", Path("/proc/meminfo").read_text(encoding="ascii"))
     except OSError:
-        found = None
-    if found is not None:
-        return int(found[1]) * 1024
+        match = None
+    if match is not None:
+        return int(match[1]) * 1024
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -26,17 +26,17 @@ class ValueNumbers:
         column = cells.to_frame("value")
         counted = column.unique()
         if self._known is None:
-            found = counted.with_row_index("number").cast({"number": pl.Int64})
-            self._known = found
+            numbered = counted.with_row_index("number").cast({"number": pl.Int64})
+            self._known = numbered
         else:
             known = self._known
-            found = counted.join(known, on="value", how="left", nulls_equal=True)
-            new = found.filter(pl.col("number").is_null()).select("value").with_row_index("number")
+            numbered = counted.join(known, on="value", how="left", nulls_equal=True)
+            new = numbered.filter(pl.col("number").is_null()).select("value").with_row_index("number")
             new = new.select("value", pl.col("number").cast(pl.Int64) + known.height)
             self._known = pl.concat([known.select("value", "number"), new])
-            found = pl.concat([found.filter(pl.col("number").is_not_null()), new])
+            numbered = pl.concat([numbered.filter(pl.col("number").is_not_null()), new])
         self._refuse_many()
-        joined = column.join(found, on="value", how="left", nulls_equal=True, maintain_order="left")
+        joined = column.join(numbered, on="value", how="left", nulls_equal=True, maintain_order="left")
         return joined["number"].to_numpy()
 
     @property
@@ -57,5 +57,5 @@ class ValueNumbers:
 
 def looked_up(table: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """Give what stands at numbers that lay on disk."""
-    found: np.ndarray = table[numbers.astype(np.int64)]
-    return found
+    values: np.ndarray = table[numbers.astype(np.int64)]
+    return values

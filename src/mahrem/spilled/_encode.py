@@ -155,8 +155,8 @@ def encode_table(
     for batch in batches:
         if not quasi:
             quasi = {name: _placed(batch[name], policy, numbers, most) for name in policy.quasi}
-        seen = sketch_table(batch.select(published))
-        sketch = seen if sketch is None else merge_sketches([sketch, seen])
+        batch_sketch = sketch_table(batch.select(published))
+        sketch = batch_sketch if sketch is None else merge_sketches([sketch, batch_sketch])
         coded = [*quasi.items(), *sensitive.items()]
         store.append(np.column_stack([known.number(batch[name]) for name, known in coded]))
         also(batch)
@@ -166,11 +166,13 @@ def encode_table(
     coded_columns, codes = [], []
     for name, values in sensitive.items():
         column, read = column_of(policy, values.values, Role.SENSITIVE, hierarchies_of(policy))
-        found = encode_sensitive(read, column, decimal=policy.decimal)
+        encoded = encode_sensitive(read, column, decimal=policy.decimal)
         columns[name] = column
-        codes.append(found.codes)
+        codes.append(encoded.codes)
         coded_columns.append(
-            CodedColumn(name, name, found.size, found.ancestors, missing=found.missing, joined=found.joined)
+            CodedColumn(
+                name, name, encoded.size, encoded.ancestors, missing=encoded.missing, joined=encoded.joined
+            )
         )
     table = SpilledTable(store, columns, tuple(axes), tuple(coded_columns), tuple(codes))
     return table, sketch
@@ -223,7 +225,9 @@ def _heaps(table: SpilledTable, policy: Policy, rows: int) -> list[HeapCount]:
     for stored in table.store.batches(rows):
         for place in ranged:
             axis = table.axes[place].axis(stored[:, place])
-            ends = [end for said in (policy.bottom, policy.top) if (end := said.get(axis.name)) is not None]
+            ends = [
+                end for limits in (policy.bottom, policy.top) if (end := limits.get(axis.name)) is not None
+            ]
             if ends:  # many may lie on a declared end
                 positions = np.where(np.isin(axis.positions, ends), np.nan, axis.positions)
                 axis = replace(axis, positions=positions)

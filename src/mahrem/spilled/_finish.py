@@ -42,12 +42,12 @@ class PartFinisher:
         borders = np.flatnonzero(np.diff(ranks[order])) + 1
         for rows in np.split(order, borders):
             if self.plan.cuts.whole[leaves[rows[0]]]:
-                labels[rows], made = classes, 1
+                labels[rows], count = classes, 1
             else:
                 admits = judge.admission(len(rows), [code[rows].astype(np.int32) for code in codes])
-                found = self.method(points[rows], admits)
-                labels[rows], made = found.labels + classes, found.classes
-            classes += made
+                partition = self.method(points[rows], admits)
+                labels[rows], count = partition.labels + classes, partition.classes
+            classes += count
         return labels, classes
 
     def cells(self, stored: Matrix[Floats], labels: Labels, classes: int) -> dict[str, Cells]:

@@ -23,12 +23,12 @@ class Pace:
     _stage: Note | None = None
     _done: int = 0
     _began: float = 0.0
-    _told: float = field(default=0.0)
+    _last_report: float = field(default=0.0)
 
     def begin(self, stage: Note) -> None:
         """Name the stage that begins."""
         self._stage, self._done = stage, 0
-        self._began = self._told = time.perf_counter()
+        self._began = self._last_report = time.perf_counter()
         self.tell(stage)
 
     def watch(self, items: Iterable[Item], rows: Callable[[Item], int]) -> Iterator[Item]:
@@ -41,9 +41,9 @@ class Pace:
         """Count rows that are done."""
         self._done += rows
         now = time.perf_counter()
-        if self._stage is None or now - self._told < _EVERY:
+        if self._stage is None or now - self._last_report < _EVERY:
             return
-        self._told = now
+        self._last_report = now
         pace = self._done / (now - self._began)
         values = {
             "stage": self._stage,

@@ -56,21 +56,21 @@ def look_at_texts(
     """
     spelling = source.reading.spelling
     source.spelled_as(dict.fromkeys(names))  # until all was seen, cells are as they are written
-    seen: dict[str, _TextColumn] = {}
+    columns: dict[str, _TextColumn] = {}
     if spelling is None:
         return frozenset()
     for batch in source.batches(names, rows):
-        first = not seen
+        first = not columns
         for name in _texts(batch):
             if first:
                 open_ = not spelling.leaves(name) and may_be_respelled(batch[name].head(LOOKED_AT))
-                seen[name] = _TextColumn(name, open_)
+                columns[name] = _TextColumn(name, open_)
             texts = batch[name].drop_nulls().unique()
-            seen[name].add(texts, decimal, most, first=first or not seen[name].kinds)
-    read = {name: column.plain(spelling) for name, column in seen.items()}
+            columns[name].add(texts, decimal, most, first=first or not columns[name].kinds)
+    read = {name: column.plain(spelling) for name, column in columns.items()}
     source.spelled_as(read)
     return frozenset(
-        name for name, column in seen.items() if read[name] is None and column.kinds == {Kind.NUMERIC}
+        name for name, column in columns.items() if read[name] is None and column.kinds == {Kind.NUMERIC}
     )
 
 

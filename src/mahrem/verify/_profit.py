@@ -73,10 +73,10 @@ def information_losses(shown: pl.DataFrame, trees: Mapping[str, Hierarchy]) -> F
 
 def _covered(cells: pl.Series, tree: Hierarchy) -> Integers:
     """Count the leaves below what each cell shows; the most, where a label stands at several levels."""
-    found: Integers = np.ones(len(cells), np.int64)  # a missing value is one of its own
+    leaves: Integers = np.ones(len(cells), np.int64)  # a missing value is one of its own
     for level in range(tree.levels):
         labels, counts = tree.cells(level), tree.leaf_counts[level]
         under = cells.replace_strict(labels, pl.Series(counts), default=1, return_dtype=pl.Int64)
-        found = np.maximum(found, under.to_numpy())
-    found[(cells == "*").fill_null(value=False).to_numpy()] = tree.leaves
-    return found
+        leaves = np.maximum(leaves, under.to_numpy())
+    leaves[(cells == "*").fill_null(value=False).to_numpy()] = tree.leaves
+    return leaves

@@ -420,9 +420,9 @@ def _tied(
     tied, whose = labels >= 0, links if behind is None else behind
     classes = int(labels.max(initial=-1)) + 1
     people = people_per_class(labels[tied], whose[tied], classes)
-    seen = _Part(part.rows, labels, people)
+    tied_part = _Part(part.rows, labels, people)
     by_column = {
-        column: _counts(column, seen, coded, people, np.where(tied, whose, -1))
+        column: _counts(column, tied_part, coded, people, np.where(tied, whose, -1))
         for column in {promise.column for promise in promises if promise.column is not None}
     }
     return _Tied(

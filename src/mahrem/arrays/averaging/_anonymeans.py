@@ -104,7 +104,7 @@ def groups_from_centres(
     if not inside:
         lloyd(points, columns, rounds, labels)
         return groups_from_labels(points, labels, columns.shape[1], minimum, order, by_loss)
-    best, found, count, waited = labels.copy(), np.inf, 0, 0
+    best, least_error, count, waited = labels.copy(), np.inf, 0, 0
     for _ in range(rounds):
         before = labels.copy()
         assign(points, columns, labels)
@@ -112,8 +112,8 @@ def groups_from_centres(
         compact(labels, groups)  # the same grouping has the same numbers
         error = squared_error(points, labels, groups)
         waited += 1
-        if error < found:
-            best, found, count, waited = labels.copy(), error, groups, 0
+        if error < least_error:
+            best, least_error, count, waited = labels.copy(), error, groups, 0
         if waited >= _PATIENCE or _same(before, labels):
             break
         columns = np.zeros((points.shape[1], groups))

@@ -17,8 +17,8 @@ _FEW = 2000  # rows that are not worth being laid out anew
 @inner
 def gather(pool: Pool, row: int, size: int, group: int, labels: Labels, apart: Floats, rows: Rows) -> None:
     """Make a group of a row and its nearest."""
-    found = nearest(pool, pool.points[row], size, apart, rows)
-    for i in range(found):
+    count = nearest(pool, pool.points[row], size, apart, rows)
+    for i in range(count):
         labels[rows[i]] = group
         take(pool, rows[i])
 

@@ -29,8 +29,8 @@ def _partner(one: int, columns: Floats, sizes: Sizes, needed: int, by_loss: bool
             room[other] = np.inf
         elif by_loss:
             room[other] *= sizes[one] * sizes[other] / (sizes[one] + sizes[other])
-    found = least(room.view(np.int64))
-    return found if room[found] < np.inf else -1
+    partner = least(room.view(np.int64))
+    return partner if room[partner] < np.inf else -1
 
 
 @inner
@@ -168,9 +168,9 @@ def split_large(points: Points, labels: Labels, groups: int, minimum: int) -> in
     for group in range(groups):
         if sizes[group] >= 2 * minimum:
             mine = rows[ends[group] - sizes[group] : ends[group]]
-            made = split_rows(points, mine, minimum, part)
+            parts = split_rows(points, mine, minimum, part)
             for i in range(len(mine)):
                 if part[i] > 0:
                     labels[mine[i]] = count + part[i] - 1
-            count += made - 1
+            count += parts - 1
     return count

@@ -92,29 +92,29 @@ def _measure(pool: Pool, leaf: int, point: Floats) -> int:
 
 
 @inner
-def _insert(distance: float, row: int, found: int, most: int, apart: Floats, rows: Rows) -> int:
+def _insert(distance: float, row: int, held: int, most: int, apart: Floats, rows: Rows) -> int:
     """Put a row in its place among the nearest so far; of equal ones the first row is the nearer."""
-    at = found if found < most else most - 1
+    at = held if held < most else most - 1
     while at > 0 and (apart[at - 1] > distance or (apart[at - 1] == distance and rows[at - 1] > row)):
         apart[at], rows[at] = apart[at - 1], rows[at - 1]
         at -= 1
     apart[at], rows[at] = distance, row
-    return min(found + 1, most)
+    return min(held + 1, most)
 
 
 @inner
-def _search(pool: Pool, leaf: int, point: Floats, found: int, most: int, apart: Floats, rows: Rows) -> int:
+def _search(pool: Pool, leaf: int, point: Floats, held: int, most: int, apart: Floats, rows: Rows) -> int:
     """Look for nearer rows in one leaf."""
     start = pool.start[leaf]
     for i in range(_measure(pool, leaf, point)):
         distance = pool.room[i]
-        if found == most and distance > apart[most - 1]:
+        if held == most and distance > apart[most - 1]:
             continue
         row = pool.order[start + i]
-        if found == most and distance == apart[most - 1] and row > rows[most - 1]:
+        if held == most and distance == apart[most - 1] and row > rows[most - 1]:
             continue
-        found = _insert(distance, row, found, most, apart, rows)
-    return found
+        held = _insert(distance, row, held, most, apart, rows)
+    return held
 
 
 @inner
@@ -143,11 +143,11 @@ def nearest(pool: Pool, point: Floats, most: int, apart: Floats, rows: Rows) -> 
             first, best = leaf, bounds[leaf]
     if first < 0:
         return 0
-    found = _search(pool, first, point, 0, most, apart, rows)
+    held = _search(pool, first, point, 0, most, apart, rows)
     for leaf in range(len(bounds)):
-        if leaf != first and pool.alive[leaf] > 0 and (found < most or bounds[leaf] <= apart[most - 1]):
-            found = _search(pool, leaf, point, found, most, apart, rows)
-    return found
+        if leaf != first and pool.alive[leaf] > 0 and (held < most or bounds[leaf] <= apart[most - 1]):
+            held = _search(pool, leaf, point, held, most, apart, rows)
+    return held
 
 
 @inner
@@ -166,7 +166,7 @@ def farthest(pool: Pool, point: Floats) -> int:
     for leaf in range(len(bounds)):
         if bounds[leaf] > best and pool.alive[leaf] > 0:
             first, best = leaf, bounds[leaf]
-    best, found = -1.0, 0
+    best, farthest_row = -1.0, 0
     for turn in range(-1, len(bounds)):
         leaf = first if turn < 0 else turn
         if turn == first or bounds[leaf] < best:
@@ -174,6 +174,6 @@ def farthest(pool: Pool, point: Floats) -> int:
         start = pool.start[leaf]
         for i in range(_measure(pool, leaf, point)):
             distance, row = pool.room[i], pool.order[start + i]
-            if distance > best or (distance == best and row < found):
-                best, found = distance, row
-    return found
+            if distance > best or (distance == best and row < farthest_row):
+                best, farthest_row = distance, row
+    return farthest_row

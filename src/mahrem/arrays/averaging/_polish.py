@@ -155,8 +155,8 @@ def _step(tiles: Tiles, chosen: Integers, force: bool) -> None:  # noqa: FBT001 
         return
     labels = np.empty(total, np.int64)
     wanted = min(count + _draw(tiles.state, 2), total // tiles.minimum)
-    found = _regroup(tiles, points, wanted, labels)
-    if force or found < error * (1.0 - _LITTLE):
+    new_error = _regroup(tiles, points, wanted, labels)
+    if force or new_error < error * (1.0 - _LITTLE):
         _replace(tiles, chosen, count, rows, labels)
 
 

@@ -108,9 +108,9 @@ def _split(groups: Groups, group: int) -> None:
     for i in range(size):
         rows[i] = groups.members[group, i]
     part = np.empty(size, np.int64)
-    made = split_rows(groups.points, rows, groups.minimum, part)
+    parts = split_rows(groups.points, rows, groups.minimum, part)
     free = 0
-    for new in range(1, made):
+    for new in range(1, parts):
         while groups.sizes[free] > 0:
             free += 1
         for i in range(size):

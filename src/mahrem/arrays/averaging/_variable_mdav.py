@@ -15,54 +15,56 @@ __all__ = ["extended_groups"]
 
 
 @inner
-def _candidate(pool: Pool, rows: Rows, size: int, apart: Floats, found: Rows) -> tuple[int, float]:
+def _candidate(pool: Pool, rows: Rows, size: int, apart: Floats, neighbours: Rows) -> tuple[int, float]:
     """Find the row nearest to any row of the group, and its squared distance to that one."""
     best, distance = -1, np.inf
     for i in range(size):
-        nearest(pool, pool.points[rows[i]], 1, apart, found)
-        if apart[0] < distance or (apart[0] == distance and found[0] < best):
-            best, distance = found[0], apart[0]
+        nearest(pool, pool.points[rows[i]], 1, apart, neighbours)
+        if apart[0] < distance or (apart[0] == distance and neighbours[0] < best):
+            best, distance = neighbours[0], apart[0]
     return best, distance
 
 
 @inner
-def _is_close(pool: Pool, row: int, inner: float, gamma: float, apart: Floats, found: Rows) -> bool:
+def _is_close(pool: Pool, row: int, inner: float, gamma: float, apart: Floats, neighbours: Rows) -> bool:
     """Whether a row lies nearer to the group than ``gamma`` times its nearest other row (V-MDAV)."""
-    there = nearest(pool, pool.points[row], 2, apart, found)
-    if there < 2:
+    count = nearest(pool, pool.points[row], 2, apart, neighbours)
+    if count < 2:
         return True
-    outer = apart[0] if found[0] != row else apart[1]
+    outer = apart[0] if neighbours[0] != row else apart[1]
     return math.sqrt(inner) < gamma * math.sqrt(outer)
 
 
 @inner
-def _is_cheap(pool: Pool, row: int, cost: float, minimum: int, apart: Floats, found: Rows) -> bool:
+def _is_cheap(pool: Pool, row: int, cost: float, minimum: int, apart: Floats, neighbours: Rows) -> bool:
     """Whether a row costs this group less than the group it would start with its nearest (MDAV*)."""
-    there = nearest(pool, pool.points[row], minimum, apart, found)
-    if there < minimum:
+    count = nearest(pool, pool.points[row], minimum, apart, neighbours)
+    if count < minimum:
         return True
     own = 0.0
     for column in range(pool.points.shape[1]):
         middle = 0.0
         for i in range(minimum):
-            middle += pool.points[found[i], column]
+            middle += pool.points[neighbours[i], column]
         own += (pool.points[row, column] - middle / minimum) ** 2
     return cost < own * minimum / (minimum - 1)
 
 
 @inner
-def _next(pool: Pool, rows: Rows, size: int, minimum: int, gamma: float, apart: Floats, found: Rows) -> int:
+def _next(
+    pool: Pool, rows: Rows, size: int, minimum: int, gamma: float, apart: Floats, neighbours: Rows
+) -> int:
     """Give the row that a group is extended by, -1 for none; ``gamma`` below 0 is MDAV*."""
     if gamma >= 0.0:
-        row, inner = _candidate(pool, rows, size, apart, found)
-        return row if _is_close(pool, row, inner, gamma, apart, found) else -1
+        row, inner = _candidate(pool, rows, size, apart, neighbours)
+        return row if _is_close(pool, row, inner, gamma, apart, neighbours) else -1
     centre = np.zeros(pool.points.shape[1])
     for i in range(size):
         for column in range(len(centre)):
             centre[column] += pool.points[rows[i], column]
-    nearest(pool, centre / size, 1, apart, found)
-    row, cost = found[0], apart[0] * size / (size + 1)
-    return row if _is_cheap(pool, row, cost, minimum, apart, found) else -1
+    nearest(pool, centre / size, 1, apart, neighbours)
+    row, cost = neighbours[0], apart[0] * size / (size + 1)
+    return row if _is_cheap(pool, row, cost, minimum, apart, neighbours) else -1
 
 
 @kernel
@@ -79,7 +81,7 @@ def extend_groups(
 
     ``counts`` holds the place in ``far``, how many rows are left, and the next group; it is brought forward.
     """
-    apart, found = np.empty(minimum + 1), np.empty(minimum + 1, np.int32)
+    apart, neighbours = np.empty(minimum + 1), np.empty(minimum + 1, np.int32)
     rows = np.empty(2 * minimum, np.int32)
     at, left, group = counts[0], counts[1], counts[2]
     while left > stop and left >= minimum:
@@ -90,7 +92,7 @@ def extend_groups(
             take(pool, rows[i])
         size, left = minimum, left - minimum
         while size < 2 * minimum - 1 and left > 0:
-            row = _next(pool, rows, size, minimum, gamma, apart, found)
+            row = _next(pool, rows, size, minimum, gamma, apart, neighbours)
             if row < 0:
                 break
             take(pool, row)

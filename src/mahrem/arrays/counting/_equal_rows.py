@@ -49,7 +49,7 @@ def number_equal(codes: Matrix[NDArray[np.int32]], rows: Rows, kept: Mask, numbe
         bits += 1
     slots = np.full(1 << bits, -1, np.int32)
     last, down = (1 << bits) - 1, np.uint64(64 - bits)
-    found = 0
+    count = 0
     for place in range(len(rows)):
         row = rows[place]
         slot = np.int64(_hash_of(codes, row, kept) >> down)
@@ -57,11 +57,11 @@ def number_equal(codes: Matrix[NDArray[np.int32]], rows: Rows, kept: Mask, numbe
             other = slots[slot]
             if other < 0:
                 slots[slot] = place
-                numbers[place] = found
-                found += 1
+                numbers[place] = count
+                count += 1
                 break
             if _same(codes, row, rows[other], kept):
                 numbers[place] = numbers[other]
                 break
             slot = (slot + 1) & last
-    return found
+    return count

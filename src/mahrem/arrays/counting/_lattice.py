@@ -56,16 +56,16 @@ def regroup(keys: Keys, counts: Sizes, lift: Lift) -> tuple[Keys, Sizes, NDArray
         Keys and counts of the coarser classes, in the order in which they are first met, and for every finer
         class the coarser one it belongs to.
     """
-    found, words = keys.shape
+    finer_classes, words = keys.shape
     lifted = _lifted(keys, lift)
     bits = 4
-    while (1 << bits) < 2 * found:
+    while (1 << bits) < 2 * finer_classes:
         bits += 1
     slots = np.full(1 << bits, -1, np.int32)
     last, down = np.uint64((1 << bits) - 1), _WORD - np.uint64(bits)
-    total, into = np.empty(found, np.int64), np.empty(found, np.int32)
+    total, into = np.empty(finer_classes, np.int64), np.empty(finer_classes, np.int32)
     classes = 0
-    for i in range(found):
+    for i in range(finer_classes):
         mixed = lifted[i, 0] * _GOLDEN
         for word in range(1, words):
             mixed = ((mixed >> np.uint64(29)) ^ mixed ^ lifted[i, word]) * _GOLDEN

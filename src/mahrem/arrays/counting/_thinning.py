@@ -67,17 +67,17 @@ def thin_classes(classes: ComparedClasses, left: Mask, fewest: int, parts: int) 
     refused = np.empty(len(kept), np.int64)
     while some > 0 and rows >= fewest:
         table = times / max(1.0, times.sum())
-        found = 0
+        count = 0
         for place in range(len(kept)):
             if kept[place] and not _stands(classes, table, place):
-                refused[found] = place
-                found += 1
-        if found == 0:
+                refused[count] = place
+                count += 1
+        if count == 0:
             break
-        going = refused[:found]
+        going = refused[:count]
         if parts > 1:
             order = np.argsort(classes.sizes[going], kind="mergesort")
-            going = going[order][: -(-found // parts)]
+            going = going[order][: -(-count // parts)]
         for place in going:
             kept[place] = False
             _count(classes, times, place, -1.0)

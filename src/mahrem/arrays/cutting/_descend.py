@@ -114,7 +114,7 @@ def tally(
     nodes: Integers,
     asked: Asked,
     edges: Matrix[Floats],
-    found: Written[Tally],
+    counts: Written[Tally],
     side: Written[NDArray[np.int8]],
 ) -> int:
     """Count rows, extremes and bins of every question; gives how many rows lie inside their bracket.
@@ -124,7 +124,7 @@ def tally(
         nodes: ``(n,)`` leaf of each row.
         asked: What to count.
         edges: ``(d, e)`` ascending edges of each column, the last one infinity.
-        found: Added to.
+        counts: Added to.
         side: ``(n,)`` written: 0, 1, 2 as in :class:`Tally`, 3 = inside the bracket, -1 = nobody asked.
     """
     undecided = 0
@@ -137,10 +137,10 @@ def tally(
             undecided += 1
             questions[row] = -1
         elif question >= 0:
-            found.rows[question, side[row]] += 1
+            counts.rows[question, side[row]] += 1
     guesses = _first_guesses(edges)
     for column in range(points.shape[1]):  # one at a time: its guesses and bins stay close at hand
-        _tally_column(points[:, column], column, questions, asked, edges, guesses, found, side)
+        _tally_column(points[:, column], column, questions, asked, edges, guesses, counts, side)
     return undecided
 
 
@@ -152,18 +152,18 @@ def _tally_column(
     asked: Asked,
     edges: Floats,
     guesses: NDArray[np.int32],
-    found: Tally,
+    counts: Tally,
     side: NDArray[np.int8],
 ) -> None:
-    bins = found.bins.shape[3]
+    bins = counts.bins.shape[3]
     for row in range(len(values)):
         question, at, value = questions[row], side[row], values[row]
         if question < 0:
             continue
-        if value < found.least[question, at, column]:  # noqa: PLR1730 - min() would write every time
-            found.least[question, at, column] = value
-        if value > found.most[question, at, column]:  # noqa: PLR1730
-            found.most[question, at, column] = value
+        if value < counts.least[question, at, column]:  # noqa: PLR1730 - min() would write every time
+            counts.least[question, at, column] = value
+        if value > counts.most[question, at, column]:  # noqa: PLR1730
+            counts.most[question, at, column] = value
         if asked.spread[question]:
             place = _place(edges, guesses, column, value) - asked.first[question, column]
-            found.bins[question, at, column, place * bins // asked.width[question, column]] += 1
+            counts.bins[question, at, column, place * bins // asked.width[question, column]] += 1

@@ -80,7 +80,7 @@ def count_values(
     count: Written[Integers],
 ) -> int:
     """Write the triplets of the candidates ``first .. last`` from ``begin`` on; gives how many there are."""
-    seen = np.zeros(size + 1, np.int64)  # one place ahead for rows that are not counted
+    tallies = np.zeros(size + 1, np.int64)  # one place ahead for rows that are not counted
     met = np.empty(min(size, offsets[last] - offsets[first]) + 1, np.int64)
     where, values, origin = _U(begin), _U(size), _U(offsets[first])
     # looked up before counting: a count waits for the one before it, and should not wait for memory as well
@@ -91,10 +91,10 @@ def count_values(
         start, stop = _U(offsets[candidate]) - origin, _U(offsets[candidate + 1]) - origin
         if (stop - start) * _DENSE >= values:
             for i in range(start, stop):
-                seen[_U(np.int64(drawn[i]) + 1)] += 1
+                tallies[_U(np.int64(drawn[i]) + 1)] += 1
             for code in range(values):  # a value not met is written and then written over
-                times = seen[code + _U(1)]
-                seen[code + _U(1)] = 0
+                times = tallies[code + _U(1)]
+                tallies[code + _U(1)] = 0
                 group[where], value[where], count[where] = candidate, code, times
                 where += _U(times > 0)
             continue
@@ -102,14 +102,14 @@ def count_values(
         for i in range(start, stop):
             place = _U(np.int64(drawn[i]) + 1)
             met[distinct] = place
-            distinct += _U((seen[place] == 0) & (place > 0))
-            seen[place] += 1
+            distinct += _U((tallies[place] == 0) & (place > 0))
+            tallies[place] += 1
         met[:distinct].sort()
         for i in range(distinct):
             place = _U(met[i])
-            group[where], value[where], count[where] = candidate, place - _U(1), seen[place]
+            group[where], value[where], count[where] = candidate, place - _U(1), tallies[place]
             where += _U(1)
-            seen[place] = 0
+            tallies[place] = 0
     return signed(where) - begin
 
 
@@ -141,18 +141,18 @@ def triplets(
     borders = chunks(lengths, threads)
     room = np.concatenate([[0], np.cumsum(np.minimum(lengths, size))])[borders]
     room += np.arange(len(borders))  # one place more per run, see count_values
-    found = np.empty((3, room[-1]), np.int64)
+    table = np.empty((3, room[-1]), np.int64)
     counted = np.zeros(len(borders), np.int64)
 
     def run(first: int, last: int) -> None:
         for part in range(first, last):
             ends = int(borders[part]), int(borders[part + 1])
-            counted[part] = count_values(together, rows, offsets, *ends, size, int(room[part]), *found)
+            counted[part] = count_values(together, rows, offsets, *ends, size, int(room[part]), *table)
 
     in_threads(run, np.ones(len(borders) - 1, np.int64), len(borders) - 1, threads)
     total = 0
     for part, count in enumerate(counted.tolist()):
         if part and count:
-            found[:, total : total + count] = found[:, room[part] : room[part] + count]
+            table[:, total : total + count] = table[:, room[part] : room[part] + count]
         total += count
-    return found[0, :total], found[1, :total], found[2, :total]
+    return table[0, :total], table[1, :total], table[2, :total]

@@ -72,7 +72,7 @@ class Workbench(NamedTuple):
     value: Matrix[Integers]  # (columns, v) which value a number stands for
     many: Integers  # (columns,) values of the tile
     hist: Cube[Integers]  # (columns, c, v) how often a class shows a value
-    told: Matrix[Integers]  # (columns, c) its sum
+    holders: Matrix[Integers]  # (columns, c) its sum: members with a value
     people: Integers  # (c,) rows, or people
     numbers: Integers  # scratch: of values
     joint: Integers  # (m,) which combination of values a record has, where they are few
@@ -148,7 +148,7 @@ def open_workbench(costs: CellCosts, promises: Promises, records: int, classes: 
 
 
 @lean
-def _number_values(bench: Workbench, values: Integers, found: Integers) -> int:
+def _number_values(bench: Workbench, values: Integers, distinct: Integers) -> int:
     """Number the values of a tile in their order, in place; -1 stays. Gives how many there are."""
     numbers = bench.numbers
     least, greatest = 1 << 60, -1
@@ -160,13 +160,13 @@ def _number_values(bench: Workbench, values: Integers, found: Integers) -> int:
     for value in range(least, greatest + 1):
         if numbers[value] == 0:
             numbers[value] = count
-            found[count] = value
+            distinct[count] = value
             count += 1
     for i in range(len(values)):
         if values[i] >= 0:
             values[i] = numbers[values[i]]
     for i in range(count):
-        numbers[found[i]] = -1
+        numbers[distinct[i]] = -1
     return count
 
 
@@ -176,19 +176,19 @@ def place_records(
 ) -> None:
     """Lay the rows of a tile out, in no class yet."""
     records = len(rows)
-    raw, found = np.empty(records, np.int64), np.empty(records, np.int64)
+    raw, distinct = np.empty(records, np.int64), np.empty(records, np.int64)
     for column in range(len(costs.kind)):
         low, high = bench.low[column], bench.high[column]
         for i in range(records):
             low[i], high[i] = costs.low[rows[i], column], costs.high[rows[i], column]
         if costs.kind[column] != RANGE:
-            _place_values(bench, costs, column, raw, found)
+            _place_values(bench, costs, column, raw, distinct)
     for column in range(promises.codes.shape[0]):
         for i in range(records):
             raw[i] = promises.codes[column, rows[i]]
-        many = _number_values(bench, raw, found)
+        many = _number_values(bench, raw, distinct)
         bench.many[column] = many
-        bench.value[column, :many] = found[:many]
+        bench.value[column, :many] = distinct[:many]
         bench.code[column, :records] = raw
     for i in range(min(records, len(promises.person))):
         bench.person[i] = promises.person[rows[i]]
@@ -197,31 +197,31 @@ def place_records(
     bench.head[:classes], bench.size[:classes] = -1, 0
     bench.people[:classes], bench.touched[:classes] = 0, 0
     bench.hist[:, :classes, :] = 0
-    bench.told[:, :classes] = 0
+    bench.holders[:, :classes] = 0
 
 
 @lean
-def _place_values(bench: Workbench, costs: CellCosts, column: int, raw: Integers, found: Integers) -> None:
+def _place_values(bench: Workbench, costs: CellCosts, column: int, raw: Integers, distinct: Integers) -> None:
     """Number the values of a set or a tree anew, and write the table of a tree."""
     low, high = bench.low[column], bench.high[column]
     for i in range(len(raw)):
         raw[i] = int(low[i])
-    many = _number_values(bench, raw, found)
+    many = _number_values(bench, raw, distinct)
     for i in range(len(raw)):
         low[i] = high[i] = raw[i]
     if costs.kind[column] == TREE:
         table = bench.table[bench.place[column]]
-        _fill_table(table, costs.price[column], costs.alone[column], found, many)
+        _fill_table(table, costs.price[column], costs.alone[column], distinct, many)
 
 
 @lean
-def _fill_table(table: Floats, price: Floats, alone: Floats, found: Integers, many: int) -> None:
+def _fill_table(table: Floats, price: Floats, alone: Floats, distinct: Integers, many: int) -> None:
     """Write what each pair of the tile's values costs: as much as the dearest neighbours between them."""
     for first in range(many):
-        table[first, first] = alone[found[first]]
-        dearest, value = alone[found[first]], found[first]
+        table[first, first] = alone[distinct[first]]
+        dearest, value = alone[distinct[first]], distinct[first]
         for second in range(first + 1, many):
-            while value < found[second]:
+            while value < distinct[second]:
                 value += 1
                 dearest = max(dearest, price[value])
             table[first, second] = table[second, first] = dearest
@@ -235,19 +235,19 @@ def _combine(bench: Workbench, records: int, by_person: bool) -> None:  # noqa: 
     if by_person:
         return
     for record in range(records):
-        found = -1
+        combination = -1
         for kind in range(kinds):
             same = True
             for column in range(bench.code.shape[0]):
                 same = same and bench.code[column, record] == bench.code[column, firsts[kind]]
             if same:
-                found = kind
+                combination = kind
                 break
-        if found < 0:
+        if combination < 0:
             if kinds == _KINDS:
                 return
             firsts[kinds] = record
-            found = kinds
+            combination = kinds
             kinds += 1
-        bench.joint[record] = found
+        bench.joint[record] = combination
     bench.kinds[0] = kinds

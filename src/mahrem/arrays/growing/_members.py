@@ -12,33 +12,33 @@ __all__ = ["enter", "keeps_after", "keeps_whoever", "missing_after", "missing_no
 @lean
 def _alike(bench: Workbench, group: int, record: int, absent: int) -> tuple[bool, int]:
     """Say whether a class has another row of a record's person, and as bits which columns that one tells."""
-    person, other, told = bench.person[record], False, 0
+    person, other, known_columns = bench.person[record], False, 0
     one = bench.head[group]
     while one >= 0:
         if bench.person[one] == person and one != record and one != absent:  # noqa: PLR1714 - no sets here
             other = True
             for column in range(bench.code.shape[0]):
                 if bench.code[column, one] >= 0:
-                    told |= 1 << column
+                    known_columns |= 1 << column
         one = bench.after[one]
-    return other, told
+    return other, known_columns
 
 
 @lean
 def _count(bench: Workbench, group: int, record: int, absent: int, step: int, by_person: bool) -> None:  # noqa: FBT001
     """Count a record into a class (1) or out of it (-1); ``absent`` is taken for no member."""
-    other, told = False, 0
+    other, known_columns = False, 0
     if by_person:
         if bench.person[record] < 0:
             return
-        other, told = _alike(bench, group, record, absent)
+        other, known_columns = _alike(bench, group, record, absent)
     if not other:
         bench.people[group] += step
     for column in range(bench.code.shape[0]):
         value = bench.code[column, record]
-        if value >= 0 and not (told >> column) & 1:
+        if value >= 0 and not (known_columns >> column) & 1:
             bench.hist[column, group, value] += step
-            bench.told[column, group] += step
+            bench.holders[column, group] += step
 
 
 @lean
@@ -88,7 +88,7 @@ def missing_now(bench: Workbench, promises: Promises, group: int) -> int:
             bench.hist[column, group],
             bench.value[column],
             bench.many[column],
-            bench.told[column, group],
+            bench.holders[column, group],
             bench.scratch,
         )
         missing = max(missing, lacking)

@@ -94,7 +94,7 @@ def _class_costs(
     starts: Integers,
     first: int,
     last: int,
-    found: Written[Floats],
+    totals: Written[Floats],
 ) -> None:
     """Write what each of the classes ``first .. last`` costs."""
     most = 0
@@ -107,7 +107,7 @@ def _class_costs(
         for record in range(len(here)):
             enter(bench, promises, record, 0)
         work_out(bench, costs, 0)
-        found[i] = bench.size[0] * bench.width[0]
+        totals[i] = bench.size[0] * bench.width[0]
 
 
 def class_costs(
@@ -115,13 +115,13 @@ def class_costs(
 ) -> Floats:
     """Give what the cells of each class cost, times its rows."""
     rows, starts = rows_by_label(labels, classes)
-    found: Floats = np.zeros(classes)
+    totals: Floats = np.zeros(classes)
 
     def run(first: int, last: int) -> None:
-        _class_costs(costs, promises, rows, starts, first, last, found)
+        _class_costs(costs, promises, rows, starts, first, last, totals)
 
     in_threads(run, np.diff(starts), _PARTS, threads)
-    return found
+    return totals
 
 
 def grow_under_promises(
@@ -210,11 +210,11 @@ def repair_round(
     rows = np.bincount(tile_of, weights=sizes, minlength=count).astype(np.int64)
     slots = _ends(np.maximum(np.bincount(tile_of, minlength=count), rows // max(1, promises.least)) + 1)
     old, of_row = _numbered(tile_of, slots)[labels], tile_of[labels]
-    new, found = _worked(costs, promises, thoroughness, of_row, slots, old.copy(), threads)
+    new, new_classes = _worked(costs, promises, thoroughness, of_row, slots, old.copy(), threads)
     if keeps is None:
-        return new, found
+        return new, new_classes
     spoilt = np.zeros(count, np.bool_)
-    spoilt[of_row[~keeps(new, found)[new]]] = True
+    spoilt[of_row[~keeps(new, new_classes)[new]]] = True
     return _renumbered(np.where(spoilt[of_row], int(slots[-1]) + old, new), 2 * int(slots[-1]))
 
 

@@ -169,7 +169,7 @@ def count_sets(table: Bits, sets: ItemMatrix, *, ordered: Mask | bool = False) -
         _count_sets(table.items, table.everyone, table.starts, sets, counts)
         return counts
     order = np.lexsort(sets.T[::-1])
-    found = np.zeros_like(counts)
-    _count_sets(table.items, table.everyone, table.starts, np.ascontiguousarray(sets[order]), found)
-    counts[order] = found
+    sorted_counts = np.zeros_like(counts)
+    _count_sets(table.items, table.everyone, table.starts, np.ascontiguousarray(sets[order]), sorted_counts)
+    counts[order] = sorted_counts
     return counts

@@ -45,7 +45,7 @@ def _descend(  # noqa: C901 - one loop without recursion
     lengths = np.zeros(longest + 1, np.int64)
     cursors = np.zeros(longest + 1, np.int64)
     here = np.empty(classes, np.int64)
-    found, depth, first, parent = 0, 0, 0, -1
+    count, depth, first, parent = 0, 0, 0, -1
     while depth >= 0:
         if first >= 0:  # a new level: which items go on from here
             lengths[depth], cursors[depth] = 0, 0
@@ -61,13 +61,13 @@ def _descend(  # noqa: C901 - one loop without recursion
                     here[group] = total
                 if not is_frequent(here, minimum, by_rule):
                     continue
-                if found < len(parents):
-                    parents[found], lasts[found] = parent, item
-                    counts[found] = here
+                if count < len(parents):
+                    parents[count], lasts[count] = parent, item
+                    counts[count] = here
                 if not lean or here.max() < here.sum():  # behind a pure set nothing is new
-                    offered[depth, lengths[depth]], names[depth, lengths[depth]] = item, found
+                    offered[depth, lengths[depth]], names[depth, lengths[depth]] = item, count
                     lengths[depth] += 1
-                found += 1
+                count += 1
             first = -1
         if cursors[depth] == lengths[depth]:
             depth -= 1
@@ -80,7 +80,7 @@ def _descend(  # noqa: C901 - one loop without recursion
                 held[depth + 1, word] = held[depth, word] & bits[item, word]
             depth += 1
             first = place + 1
-    return found
+    return count
 
 
 def spelt(parents: Integers, lasts: Integers, longest: int) -> ItemMatrix:
@@ -143,10 +143,10 @@ def eclat_sets(
     while True:
         parents, lasts = np.empty(room, np.int64), np.empty(room, np.int64)
         counts = np.empty((room, table.classes), np.int64)
-        found = _descend(table.items, table.everyone, table.starts, columns, limits, parents, lasts, counts)
-        if found <= room:
-            return in_canonical_order(spelt(parents[:found], lasts[:found], longest), counts[:found])
-        room = found
+        count = _descend(table.items, table.everyone, table.starts, columns, limits, parents, lasts, counts)
+        if count <= room:
+            return in_canonical_order(spelt(parents[:count], lasts[:count], longest), counts[:count])
+        room = count
 
 
 @inner
@@ -175,9 +175,9 @@ def join_sets(level: ItemMatrix, columns: Codes) -> ItemMatrix:  # noqa: C901 - 
         columns: ``(items,)`` column of each item.
     """
     many, size = level.shape
-    made = np.empty((max(16, 2 * many), size + 1), np.int32)
+    joined = np.empty((max(16, 2 * many), size + 1), np.int32)
     part = np.empty(size, np.int32)
-    found = 0
+    count = 0
     for left in range(many):
         for right in range(left + 1, many):
             same = True
@@ -197,14 +197,14 @@ def join_sets(level: ItemMatrix, columns: Codes) -> ItemMatrix:  # noqa: C901 - 
                     whole = False
                     break
             if whole:
-                if found == len(made):
-                    grown = np.empty((2 * found, size + 1), np.int32)
-                    grown[:found] = made
-                    made = grown
-                made[found, :size] = level[left]
-                made[found, size] = last
-                found += 1
-    return made[:found].copy()
+                if count == len(joined):
+                    grown = np.empty((2 * count, size + 1), np.int32)
+                    grown[:count] = joined
+                    joined = grown
+                joined[count, :size] = level[left]
+                joined[count, size] = last
+                count += 1
+    return joined[:count].copy()
 
 
 def apriori_sets(
@@ -263,10 +263,10 @@ def outdone_sets(sets: ItemMatrix, right: Codes, rank: Integers, classes: int) -
         for without in range(size if size > 1 else 0):
             for place in range(size - 1):
                 part[place] = sets[number, place if place < without else place + 1]
-            found = _find(sets, starts[size - 1], starts[size], part)
-            if found >= 0:
+            position = _find(sets, starts[size - 1], starts[size], part)
+            if position >= 0:
                 for group in range(classes):
-                    best[number, group] = min(best[number, group], best[found, group])
+                    best[number, group] = min(best[number, group], best[position, group])
         outdone[number] = best[number, right[number]] < rank[number]
         best[number, right[number]] = min(best[number, right[number]], rank[number])
     return outdone

@@ -53,12 +53,12 @@ def _grow(  # noqa: C901, PLR0912, PLR0915 - a tree of trees
     parents: Written[Integers],
     lasts: Written[Integers],
     all_counts: Written[Matrix[Integers]],
-    found: int,
+    count: int,
 ) -> int:
     """Record every frequent rank of a tree and grow the tree of what stands before it."""
     minimum, by_rule, longest = limits[0], limits[1] > 0, limits[2]
     if depth >= longest:
-        return found
+        return count
     ranks, classes = len(heads), counts.shape[1]
     for rank in range(ranks - 1, -1, -1):
         total = np.zeros(classes, np.int64)
@@ -68,11 +68,11 @@ def _grow(  # noqa: C901, PLR0912, PLR0915 - a tree of trees
             node = nodes[node, 4]
         if not is_frequent(total, minimum, by_rule):
             continue
-        if found < len(parents):
-            parents[found], lasts[found] = parent, rank
-            all_counts[found] = total
-        name = found
-        found += 1
+        if count < len(parents):
+            parents[count], lasts[count] = parent, rank
+            all_counts[count] = total
+        name = count
+        count += 1
         if depth + 1 >= longest or rank == 0:
             continue
         before = np.zeros((rank, classes), np.int64)
@@ -108,7 +108,7 @@ def _grow(  # noqa: C901, PLR0912, PLR0915 - a tree of trees
             path[:length] = path[:length][::-1].copy()
             used = _insert(path, length, counts[node], inner, inner_counts, inner_heads, used)
             node = nodes[node, 4]
-        found = _grow(
+        count = _grow(
             inner,
             inner_counts,
             inner_heads,
@@ -118,9 +118,9 @@ def _grow(  # noqa: C901, PLR0912, PLR0915 - a tree of trees
             parents,
             lasts,
             all_counts,
-            found,
+            count,
         )
-    return found
+    return count
 
 
 @kernel
@@ -183,7 +183,7 @@ def fp_growth_sets(
     while True:
         parents, lasts = np.empty(room, np.int64), np.empty(room, np.int64)
         held = np.empty((room, table.classes), np.int64)
-        found = _grow(nodes, counts, heads, 0, -1, limits, parents, lasts, held, 0)
-        if found <= room:
-            return in_canonical_order(spelt(parents[:found], items[lasts[:found]], longest), held[:found])
-        room = found
+        count = _grow(nodes, counts, heads, 0, -1, limits, parents, lasts, held, 0)
+        if count <= room:
+            return in_canonical_order(spelt(parents[:count], items[lasts[:count]], longest), held[:count])
+        room = count

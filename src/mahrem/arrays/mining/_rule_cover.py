@@ -26,16 +26,16 @@ def _covered(bits: Words, left: Codes, word: int, among: np.uint64) -> np.uint64
 
 
 @inner
-def _assign(found: NDArray[np.int32], word: int, hit: np.uint64, rule: int) -> None:
+def _assign(rules: NDArray[np.int32], word: int, hit: np.uint64, rule: int) -> None:
     while hit != _U(0):
         lowest = hit & (~hit + _ONE)
-        found[(word << 6) + popcount(lowest - _ONE)] = rule
+        rules[(word << 6) + popcount(lowest - _ONE)] = rule
         hit ^= lowest
 
 
 @kernel
 def _first_match(
-    bits: Matrix[Words], everyone: Words, left: ItemMatrix, found: Written[NDArray[np.int32]]
+    bits: Matrix[Words], everyone: Words, left: ItemMatrix, rules: Written[NDArray[np.int32]]
 ) -> None:
     left_over = everyone.copy()
     active = np.arange(len(everyone))
@@ -47,7 +47,7 @@ def _first_match(
         for place in range(many):
             word = active[place]
             hit = _covered(bits, left[rule], word, left_over[word])
-            _assign(found, word, hit, rule)
+            _assign(rules, word, hit, rule)
             left_over[word] ^= hit
             if left_over[word] != _U(0):
                 active[kept] = word
@@ -62,7 +62,7 @@ def _first_correct(
     starts: Integers,
     left: ItemMatrix,
     right: Codes,
-    found: Written[NDArray[np.int32]],
+    rules: Written[NDArray[np.int32]],
 ) -> None:
     left_over = everyone.copy()
     ends = starts[1:].copy()  # words behind the end of a class are done
@@ -71,7 +71,7 @@ def _first_correct(
         for word in range(starts[group], ends[group]):
             if left_over[word] != _U(0):
                 hit = _covered(bits, left[rule], word, left_over[word])
-                _assign(found, word, hit, rule)
+                _assign(rules, word, hit, rule)
                 left_over[word] ^= hit
         while ends[group] > starts[group] and left_over[ends[group] - 1] == _U(0):
             ends[group] -= 1
@@ -86,16 +86,16 @@ def first_match(table: Bits, left: ItemMatrix) -> NDArray[np.int32]:
         >>> first_match(table, np.array([[0, 1], [0, -1]], np.int32)).tolist()
         [0, 1, 2]
     """
-    found = np.full(64 * len(table.everyone), len(left), np.int32)
-    _first_match(table.items, table.everyone, left, found)
-    return found[table.place]
+    rules = np.full(64 * len(table.everyone), len(left), np.int32)
+    _first_match(table.items, table.everyone, left, rules)
+    return rules[table.place]
 
 
 def first_correct(table: Bits, left: ItemMatrix, right: Codes) -> NDArray[np.int32]:
     """Give for each row the first rule that shows and says its class; the number of rules if none does."""
-    found = np.full(64 * len(table.everyone), len(left), np.int32)
-    _first_correct(table.items, table.everyone, table.starts, left, right, found)
-    return found[table.place]
+    rules = np.full(64 * len(table.everyone), len(left), np.int32)
+    _first_correct(table.items, table.everyone, table.starts, left, right, rules)
+    return rules[table.place]
 
 
 @kernel

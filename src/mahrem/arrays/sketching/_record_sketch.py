@@ -92,11 +92,11 @@ def _is_text(content: Bytes, begin: Word, end: Word) -> bool:
 @lean
 def _find_marks(content: Bytes, begin: Word, end: Word, marked: Bytes, marks: Places) -> Word:
     """Note where marked bytes stand behind a place; gives how many. No branch, no guess."""
-    found = _U(0)
+    count = _U(0)
     for at in range(begin, end):
-        marks[found] = np.uint32(at - begin)
-        found += _U(marked[content[at]])
-    return found
+        marks[count] = np.uint32(at - begin)
+        count += _U(marked[content[at]])
+    return count
 
 
 @lean
@@ -151,13 +151,12 @@ def _hashed(content: Bytes, begin: Word, length: Word) -> Word:
 
 
 @inner
-def _look_into_quotes(content: Bytes, begin: Word, end: Word, lookups: Hashes, told: Hashes) -> None:
-    """Hash the text that a cell shows in quotes, and count its signs; both are written."""
+def _look_into_quotes(content: Bytes, begin: Word, end: Word, lookups: Hashes) -> tuple[Word, Word]:
+    """Hash the text that a cell shows in quotes, and count its signs."""
     text = _without_doubles(content, begin + _U(1), end - _U(1))
-    told[0], told[1] = NOTHING, _U(0)
-    if len(text):
-        told[0] = _hashed(text, _U(0), _U(len(text)))
-        told[1] = count_signs(text, _U(0), _U(len(text)), lookups)
+    if len(text) == 0:
+        return NOTHING, _U(0)
+    return _hashed(text, _U(0), _U(len(text))), count_signs(text, _U(0), _U(len(text)), lookups)
 
 
 @lean
@@ -211,8 +210,7 @@ def hash_records(  # noqa: C901, PLR0912 - a kernel does all at one look
     """
     columns, room = shapes.shape
     size, last, one = _U(len(content)), _U(end), _U(1)
-    mark, told = np.uint8(delimiter), np.zeros(2, np.uint64)
-    at, row = _U(start), 0
+    mark, at, row = np.uint8(delimiter), _U(start), 0
     while row < room and at < last:
         begins[row] = np.int64(at)
         together = _U(0)
@@ -229,8 +227,7 @@ def hash_records(  # noqa: C901, PLR0912 - a kernel does all at one look
                 at = _closing(content, begin + one)
                 if length or at > size:
                     return -1
-                _look_into_quotes(content, begin, at, lookups, told)
-                key, total = told[0], told[1]
+                key, total = _look_into_quotes(content, begin, at, lookups)
             else:
                 if column == columns - 1 and length and content[at - one] == _RETURN:
                     length -= one
@@ -271,12 +268,12 @@ def count_records(content: Bytes, start: int, end: int, delimiter: int, columns:
     at, rows = _U(start), 0
     while at < last:
         base, first, to = at, _U(0), min(at + _BYTES, last)
-        found = _find_marks(content, base, to, marked, marks)
-        while first + wide <= found and _fits(content, base, marks, first, wide, mark):
+        mark_count = _find_marks(content, base, to, marked, marks)
+        while first + wide <= mark_count and _fits(content, base, marks, first, wide, mark):
             first += wide
             at = base + _U(marks[first - _U(1)]) + _U(1)
             rows += 1
-        careful = to if first + wide <= found or first == _U(0) else at
+        careful = to if first + wide <= mark_count or first == _U(0) else at
         while at < careful:
             at = _behind_record(content, at, mark, wide, marked)
             if at == _U(0):
@@ -328,20 +325,22 @@ class RecordHashes:
         begins = np.empty(rows + 1, np.int64)
         at = begin
         while at < end:
-            found = hash_records(
+            records = hash_records(
                 self._content, at, end, self._delimiter, sign_weights(), self._stops, hashes, shapes, begins
             )
-            at = int(begins[found])
-            if found < 0 or at > end:
+            at = int(begins[records])
+            if records < 0 or at > end:
                 raise IrregularRecords
-            yield RecordBlock(hashes[:, :found], shapes[:, :found], begins[:found], begins[1 : found + 1])
+            yield RecordBlock(
+                hashes[:, :records], shapes[:, :records], begins[:records], begins[1 : records + 1]
+            )
 
     def count(self, begin: int, end: int) -> int:
         """Count what begins between two places; the last must end at the second."""
-        found = count_records(self._content, begin, end, self._delimiter, self._columns, self._marked)
-        if found < 0:
+        records = count_records(self._content, begin, end, self._delimiter, self._columns, self._marked)
+        if records < 0:
             raise IrregularRecords
-        return found
+        return records
 
     def parts(self, begin: int) -> list[tuple[int, int]]:
         """Part the records for as many threads as there are: where each part seems to begin, and its end.
@@ -351,8 +350,8 @@ class RecordHashes:
         size = len(self._content)
         parts = min(available_threads(), _PARTS, 1 + size // _WORTH_A_PART)
         wanted = [begin + (size - begin) * part // parts for part in range(1, parts)]
-        found = (self._begins_behind(place) for place in wanted)
-        return list(pairwise(sorted({begin, size, *(place for place in found if place is not None)})))
+        begins = (self._begins_behind(place) for place in wanted)
+        return list(pairwise(sorted({begin, size, *(place for place in begins if place is not None)})))
 
     def _begins_behind(self, place: int) -> int | None:
         """Find a line end behind which some records are as they should be."""

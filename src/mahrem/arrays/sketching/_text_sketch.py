@@ -254,21 +254,21 @@ def _shrink(overall: int, each: int, slots: HashTable, by_shape: HashTable) -> i
     order = places[np.argsort(slots[places, 0])]
     kept = slots[order]
     slots[:, 1] = np.uint64(0)
-    seen = np.zeros(by_shape.shape[1], np.int64)
+    kept_counts = np.zeros(by_shape.shape[1], np.int64)
     last = np.zeros(by_shape.shape[1], np.uint64)
     lost = np.zeros(by_shape.shape[1], np.bool_)
     used = 0
     for rank in range(len(kept)):
         shape = kept[rank, 3]
-        if rank >= overall and seen[shape] >= each:
+        if rank >= overall and kept_counts[shape] >= each:
             lost[shape] = True
             continue
-        seen[shape] += 1
+        kept_counts[shape] += 1
         last[shape] = kept[rank, 0]
         kept[used] = kept[rank]
         used += 1
     _place(kept[:used], slots)
-    for shape in range(len(seen)):
+    for shape in range(len(kept_counts)):
         if lost[shape]:
             by_shape[0, shape] = last[shape]
     return used
@@ -341,14 +341,14 @@ class LeastTexts:
         """Look at further rows."""
         first = 0
         while first < len(hashes):
-            told = gather_least(
+            answer = gather_least(
                 hashes[first:], shapes[first:], self._rows + first, self._overall, self._each,
                 self._slots, self._by_shape, self._used,
             )  # fmt: skip
-            self._used = max(told, 0)
-            if told >= 0:
+            self._used = max(answer, 0)
+            if answer >= 0:
                 break
-            first += -told
+            first += -answer
             self._make_room()
         self._rows += len(hashes)
 

@@ -28,14 +28,14 @@ def _nearest(columns: Floats, size: int, place: int, k: int, table: Table) -> No
     ties = k
     for i in range(size):
         ties -= keys[i] < limit
-    found = 0
+    count = 0
     for i in range(size):
         equal = keys[i] == limit
         take = (keys[i] < limit) | (equal & (ties > 0))
         ties -= equal
         if take:
-            table.picked[found] = i
-            found += 1
+            table.picked[count] = i
+            count += 1
 
 
 @inner

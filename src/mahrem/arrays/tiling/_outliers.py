@@ -83,17 +83,17 @@ def find_neighbours(
     """Find the ``count`` nearest records of every record, from near to far, the earlier one on ties."""
     for i in range(size):
         squares_from(columns, size, i, squares)
-        found = 0
+        held = 0
         for j in range(size):
             square = squares[j]
-            if j == i or (found == count and square >= far[i, count - 1]):
+            if j == i or (held == count and square >= far[i, count - 1]):
                 continue
-            place = found if found < count else count - 1
+            place = held if held < count else count - 1
             while place > 0 and far[i, place - 1] > square:
                 far[i, place], near[i, place] = far[i, place - 1], near[i, place - 1]
                 place -= 1
             far[i, place], near[i, place] = square, j
-            found = min(found + 1, count)
+            held = min(held + 1, count)
         for j in range(count):
             far[i, j] = np.sqrt(far[i, j])
 

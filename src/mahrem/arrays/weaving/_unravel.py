@@ -292,7 +292,7 @@ def unravel(
     """
     lists = np.full(columns, -1, np.int64)
     lists[list(wanted)] = np.arange(len(wanted))
-    found = [Cells(content) for _ in wanted]
+    wanted_cells = [Cells(content) for _ in wanted]
     rooms = [np.empty((2, len(wanted), _ROWS), np.int64) for _ in range(2)]
     counted, at, number = np.zeros(1, np.int64), start, 0
     waiting: list[Future[None]] = []
@@ -307,9 +307,9 @@ def unravel(
             rows = int(counted[0])
             waiting = [
                 pool.submit(cells.add, begins[place, :rows], lengths[place, :rows])
-                for place, cells in enumerate(found)
+                for place, cells in enumerate(wanted_cells)
             ]
             number += 1
         for future in waiting:
             future.result()
-    return found
+    return wanted_cells

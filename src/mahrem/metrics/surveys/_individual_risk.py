@@ -56,13 +56,13 @@ def individual_risk(codes: Integers, weights: Floats | None = None) -> Individua
         with the approximation for three and more records as sdcMicro's ``indivRisk`` uses it.
 
     Example:
-        >>> found = individual_risk(np.array([[0], [0], [1]]), np.array([60.0, 50.0, 17.0]))
-        >>> found.risk.round(4).tolist()
+        >>> estimate = individual_risk(np.array([[0], [0], [1]]), np.array([60.0, 50.0, 17.0]))
+        >>> estimate.risk.round(4).tolist()
         [0.0171, 0.0171, 0.1771]
     """
     rows = distinct_rows(codes)
-    given = np.ones(len(rows.place)) if weights is None else checked_weights(weights, len(rows.place))
-    known = np.bincount(rows.place, weights=given, minlength=len(rows.times))
+    people = np.ones(len(rows.place)) if weights is None else checked_weights(weights, len(rows.place))
+    known = np.bincount(rows.place, weights=people, minlength=len(rows.times))
     frequency, population = rows.times[rows.place], known[rows.place]
     share = np.minimum(frequency / population, 1.0)
     return IndividualRisk(frequency, np.asarray(population, np.float64), _expected_inverse(frequency, share))
@@ -70,12 +70,12 @@ def individual_risk(codes: Integers, weights: Floats | None = None) -> Individua
 
 def checked_weights(weights: Floats, rows: int) -> Floats:
     """Refuse sampling weights that stand for nobody."""
-    given = np.asarray(weights, np.float64)
-    if given.shape != (rows,):
-        raise InvalidParameter(f"weights={given.shape} must be one for each of rows={rows}")
-    if not np.isfinite(given).all() or (given <= 0).any():
+    checked = np.asarray(weights, np.float64)
+    if checked.shape != (rows,):
+        raise InvalidParameter(f"weights={checked.shape} must be one for each of rows={rows}")
+    if not np.isfinite(checked).all() or (checked <= 0).any():
         raise InvalidParameter("weights must be numbers above 0: every record stands for somebody")
-    return given
+    return checked
 
 
 def _expected_inverse(frequency: Integers, share: Floats) -> Floats:

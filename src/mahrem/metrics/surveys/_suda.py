@@ -51,8 +51,8 @@ def suda(
         Elliot, Manning, Mayes, Gurd, Bane: SUDA: a program for detecting special uniques, 2005.
 
     Example:
-        >>> found = suda(np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0]]))
-        >>> found.scores.tolist(), found.minimal.tolist()
+        >>> result = suda(np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0]]))
+        >>> result.scores.tolist(), result.minimal.tolist()
         ([1.0, 1.0, 1.0, 1.0, 2.0], [1, 3, 1])
     """
     check.between(0, 1, fraction=fraction)

@@ -190,10 +190,10 @@ class NoAttack(Sampled):
 
 def chances(sizes: Integers, fraction: float) -> Floats:
     """Give the expected chance to find a person of each class, 0 where there is nobody."""
-    found = np.zeros(len(sizes))
+    risks = np.zeros(len(sizes))
     some = sizes > 0
-    found[some] = expected_risks(sizes[some], fraction)
-    return found
+    risks[some] = expected_risks(sizes[some], fraction)
+    return risks
 
 
 def check_fraction(fraction: float) -> None:

@@ -199,8 +199,8 @@ class PopulationUniqueness(TableModel):
         if not (sizes == 1).any():
             return 0.0
         people = max(rows, round(rows / self.fraction))
-        found = population_uniques(sizes, people)
+        estimate = population_uniques(sizes, people)
         if self.kind == "dankar":
-            return found.share if np.isfinite(found.share) else float("inf")
-        alone = getattr(found, self.kind)
+            return estimate.share if np.isfinite(estimate.share) else float("inf")
+        alone = getattr(estimate, self.kind)
         return float("inf") if alone is None else float(alone) / people

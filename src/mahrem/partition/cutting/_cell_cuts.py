@@ -68,9 +68,9 @@ def _borders(points: Points, within: Labels, parts: int) -> Iterator[Mask]:
         median = np.zeros(parts)
         median[held] = values[np.lexsort((values, part))][middle[held]]
         for right in (values > median[part], values >= median[part]):
-            found = np.zeros(len(within), np.bool_)
-            found[inside] = right
-            yield found
+            border = np.zeros(len(within), np.bool_)
+            border[inside] = right
+            yield border
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ class _Pricing:
         sides = np.where(within >= 0, 2 * within + right, -1)
         sizes = np.bincount(sides[sides >= 0], minlength=2 * parts)
         alone = pack_promises(1, (), self.rows)  # cells are priced, nobody is counted
-        found = growing.class_costs(self.costs, alone, sides, 2 * parts, self.threads)
+        side_costs = growing.class_costs(self.costs, alone, sides, 2 * parts, self.threads)
         short = (sizes < minimum).reshape(parts, 2).any(axis=1)
-        return np.where(short, np.inf, found.reshape(parts, 2).sum(axis=1))
+        return np.where(short, np.inf, side_costs.reshape(parts, 2).sum(axis=1))
 
 
 def _chosen(within: Labels, costs: Floats, sides: list[Mask], admits: Admits) -> tuple[Mask, Mask]:

@@ -40,17 +40,17 @@ def masks_by_cost(prices: Sequence[float], most: int = MASKS) -> list[HiddenMask
         >>> [mask.hidden for mask in masks_by_cost([1.0, 3.0])]
         [(0,), (1,), (0, 1)]
     """
-    columns, found = len(prices), list[HiddenMask]()
+    columns, masks = len(prices), list[HiddenMask]()
     for size in range(1, columns):
         chosen = [
             HiddenMask(hidden, float(sum(prices[column] for column in hidden)))
             for hidden in combinations(range(columns), size)
         ]
-        if found and len(found) + len(chosen) > most:
+        if masks and len(masks) + len(chosen) > most:
             break
-        found += chosen
-    found.sort(key=lambda mask: (mask.cost, len(mask.hidden), mask.hidden))
-    return [*found, HiddenMask(tuple(range(columns)), float(sum(prices)))]
+        masks += chosen
+    masks.sort(key=lambda mask: (mask.cost, len(mask.hidden), mask.hidden))
+    return [*masks, HiddenMask(tuple(range(columns)), float(sum(prices)))]
 
 
 def as_codes(points: NDArray[np.float64]) -> Coded:
@@ -164,31 +164,31 @@ def hide_least(codes: Coded, admits: Admits, prices: Floats) -> HiddenClasses:
         admits: Judges candidate classes.
         prices: ``(d,)`` what a hidden cell of each column costs.
     """
-    made = HiddenClasses.of(codes, admits, prices)
+    grouping = HiddenClasses.of(codes, admits, prices)
     masks = masks_by_cost(prices.tolist())
     tried, last = list[HiddenMask](), 0.0
     for cost, level in groupby(masks, key=lambda mask: round(mask.cost, 9)):
-        rows = made.open
+        rows = grouping.open
         if not len(rows):
             break
         if cost > last * _AGAIN:
             for mask in tried:
-                made.borrow(mask, cost)
-            last, rows = cost, made.open
+                grouping.borrow(mask, cost)
+            last, rows = cost, grouping.open
         same = list(level)
-        for mask in _most_first(made, same, rows):
-            made.take(mask)
+        for mask in _most_first(grouping, same, rows):
+            grouping.take(mask)
         tried += same
     for mask in tried:
-        made.borrow(mask, np.inf)
-    return made
+        grouping.borrow(mask, np.inf)
+    return grouping
 
 
-def _most_first(made: HiddenClasses, masks: list[HiddenMask], rows: Rows) -> Iterator[HiddenMask]:
+def _most_first(grouping: HiddenClasses, masks: list[HiddenMask], rows: Rows) -> Iterator[HiddenMask]:
     if len(masks) == 1:
         yield from masks
         return
-    covered = [made.covered(rows, mask) for mask in masks]
+    covered = [grouping.covered(rows, mask) for mask in masks]
     for place in np.argsort([-count for count in covered], kind="stable"):
         if covered[place]:
             yield masks[place]

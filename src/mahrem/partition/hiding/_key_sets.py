@@ -84,9 +84,9 @@ def hide_for_sets(codes: Coded, sets: Sequence[KeySet], prices: Floats, *, match
 
 def _exact(codes: Coded, k: int, prices: Floats) -> Mask:
     """Hide until rows that show the same are k."""
-    made = hide_least(codes, Admission(((KAnonymity(k), None),), len(codes)), prices)
-    labels, classes = made.labels, made.classes
-    if len(made.open):  # fewer than k: they hide everything, with the whole of the class that hides most
+    grouping = hide_least(codes, Admission(((KAnonymity(k), None),), len(codes)), prices)
+    labels, classes = grouping.labels, grouping.classes
+    if len(grouping.open):  # fewer than k: they hide everything, with the whole of the class that hides most
         if classes == 0:
             return np.asarray((codes != codes[:1]).any(axis=0) | np.zeros(codes.shape, np.bool_))
         placed = labels >= 0
@@ -103,7 +103,7 @@ class _Matched:
 
     codes: Coded = field(repr=False)  # (u, d)
     times: Integers = field(repr=False)  # (u,)
-    found: Integers = field(repr=False)  # (u,) rows that each is known to match, itself included
+    matches: Integers = field(repr=False)  # (u,) rows that each is known to match, itself included
     hidden: Mask = field(repr=False)  # (u, d)
 
 
@@ -119,7 +119,7 @@ def _matching(codes: Coded, k: int, prices: Floats) -> Mask:
     state = _Matched(own, times, times.copy(), np.zeros(own.shape, np.bool_))
     _count_hidden_before(state)
     for mask in masks_by_cost(prices.tolist()):
-        waiting = np.flatnonzero(state.found < k)
+        waiting = np.flatnonzero(state.matches < k)
         if not len(waiting):
             break
         _hide_by(state, mask, waiting, k)
@@ -134,11 +134,11 @@ def _show_again(state: _Matched, k: int, prices: Floats) -> None:
         return
     stars = state.hidden | (state.codes == HIDDEN)
     counts = np.array([_fits(state, stars, stars[row], row) @ state.times for row in hiding.tolist()])
-    found = state.found.copy()
-    found[hiding] = counts
+    matches = state.matches.copy()
+    matches[hiding] = counts
     for row in np.flatnonzero(~state.hidden.any(axis=1)).tolist():
-        if found[row] < k + int(state.times.max(initial=0)):
-            found[row] = _fits(state, stars, stars[row], row) @ state.times
+        if matches[row] < k + int(state.times.max(initial=0)):
+            matches[row] = _fits(state, stars, stars[row], row) @ state.times
     dearest = np.argsort(-(state.hidden[hiding] @ prices), kind="stable")
     for row in hiding[dearest].tolist():
         for column in sorted(np.flatnonzero(state.hidden[row]), key=lambda place: -prices[place]):
@@ -147,9 +147,9 @@ def _show_again(state: _Matched, k: int, prices: Floats) -> None:
             again[column] = False
             still = _fits(state, stars, again, row)
             lost = matched & ~still
-            if int(still @ state.times) >= k and bool((found[lost] - state.times[row] >= k).all()):
-                found[lost] -= state.times[row]
-                found[row] = int(still @ state.times)
+            if int(still @ state.times) >= k and bool((matches[lost] - state.times[row] >= k).all()):
+                matches[lost] -= state.times[row]
+                matches[row] = int(still @ state.times)
                 stars[row, column] = state.hidden[row, column] = False
 
 
@@ -178,7 +178,7 @@ def _count_hidden_before(state: _Matched) -> None:
         numbers = np.empty(len(rows), np.int64)
         count = number_equal(state.codes, rows, kept, numbers)
         sums = np.bincount(numbers[len(own) :], weights=state.times[plain], minlength=count)
-        state.found[own] += sums[numbers[: len(own)]].astype(np.int64)
+        state.matches[own] += sums[numbers[: len(own)]].astype(np.int64)
 
 
 def _add_matches(state: _Matched, hiding: Integers, columns: tuple[int, ...]) -> None:
@@ -190,7 +190,7 @@ def _add_matches(state: _Matched, hiding: Integers, columns: tuple[int, ...]) ->
     numbers = np.empty(len(rows), np.int64)
     count = number_equal(state.codes, rows, kept, numbers)
     sums = np.bincount(numbers[len(plain) :], weights=state.times[hiding], minlength=count)
-    state.found[plain] += sums[numbers[: len(plain)]].astype(np.int64)
+    state.matches[plain] += sums[numbers[: len(plain)]].astype(np.int64)
 
 
 def _hide_by(state: _Matched, mask: HiddenMask, waiting: Integers, k: int) -> None:
@@ -205,15 +205,15 @@ def _hide_by(state: _Matched, mask: HiddenMask, waiting: Integers, k: int) -> No
     if not len(helped):
         return
     # The rarest first: as soon as enough rows hide, the others match them without hiding anything.
-    order = helped[np.lexsort((state.found[helped], numbers[helped]))]
+    order = helped[np.lexsort((state.matches[helped], numbers[helped]))]
     group = numbers[order]
     new = np.append(True, group[1:] != group[:-1])
     starred = (state.codes[order] == HIDDEN).any(axis=1)  # for another set: some of these count already
     fresh = np.where(starred, 0, state.times[order])
     before = np.cumsum(fresh) - fresh
     before -= np.repeat(before[new], np.diff(np.append(np.flatnonzero(new), len(order))))
-    hides = state.found[order] + np.where(starred, 0, before) < k
+    hides = state.matches[order] + np.where(starred, 0, before) < k
     chosen = order[hides]
     state.hidden[np.ix_(chosen, np.array(mask.hidden, np.int64))] = True
-    state.found[chosen] = np.maximum(state.found[chosen], alike[numbers[chosen]])
+    state.matches[chosen] = np.maximum(state.matches[chosen], alike[numbers[chosen]])
     _add_matches(state, chosen[~(state.codes[chosen] == HIDDEN).any(axis=1)], mask.hidden)

@@ -49,32 +49,34 @@ class LocalSuppression:
         """Sort rows into classes that ``admits`` accepts."""
         least_rows(len(points), admits)
         prices = np.array([column.most for column in self.cells] or np.ones(points.shape[1]), np.float64)
-        made = hide_least(as_codes(points), admits, prices)
-        labels = made.labels
-        if made.classes == 0:
+        grouping = hide_least(as_codes(points), admits, prices)
+        labels = grouping.labels
+        if grouping.classes == 0:
             labels = np.zeros(len(points), np.int64)
-        elif len(made.open):
-            _join(made)
-        labels, classes = merge_refused(points, labels, max(made.classes, 1), admits)
+        elif len(grouping.open):
+            _join(grouping)
+        labels, classes = merge_refused(points, labels, max(grouping.classes, 1), admits)
         return Partition(labels=labels, classes=classes)
 
 
-def _join(made: HiddenClasses) -> None:
+def _join(grouping: HiddenClasses) -> None:
     """Let rows that found no class join one: each the one in which least more is hidden by it."""
-    while len(rows := made.open):
-        placed = np.flatnonzero(made.labels >= 0)
-        differs = hidden_cells(made.codes[placed], made.labels[placed], made.classes, len(made.prices))
-        cost = _joining(made, rows[:1], differs)
-        made.labels[rows[0]] = int(cost.argmin())
+    while len(rows := grouping.open):
+        placed = np.flatnonzero(grouping.labels >= 0)
+        differs = hidden_cells(
+            grouping.codes[placed], grouping.labels[placed], grouping.classes, len(grouping.prices)
+        )
+        cost = _joining(grouping, rows[:1], differs)
+        grouping.labels[rows[0]] = int(cost.argmin())
 
 
-def _joining(made: HiddenClasses, row: Rows, differs: Mask) -> Floats:
+def _joining(grouping: HiddenClasses, row: Rows, differs: Mask) -> Floats:
     """Give what hiding costs more in every class if a row joins it."""
-    width = made.codes.shape[1] // len(made.prices)
-    sizes = np.bincount(made.labels[made.labels >= 0], minlength=made.classes)
-    first = np.zeros(made.classes, np.int64)
-    placed = np.flatnonzero(made.labels >= 0)[::-1]
-    first[made.labels[placed]] = placed
-    unlike = (made.codes[first] != made.codes[row]).reshape(made.classes, -1, width).any(axis=2)
-    alone = (differs | unlike) @ made.prices
-    return np.asarray(alone + (unlike & ~differs) @ made.prices * sizes)
+    width = grouping.codes.shape[1] // len(grouping.prices)
+    sizes = np.bincount(grouping.labels[grouping.labels >= 0], minlength=grouping.classes)
+    first = np.zeros(grouping.classes, np.int64)
+    placed = np.flatnonzero(grouping.labels >= 0)[::-1]
+    first[grouping.labels[placed]] = placed
+    unlike = (grouping.codes[first] != grouping.codes[row]).reshape(grouping.classes, -1, width).any(axis=2)
+    alone = (differs | unlike) @ grouping.prices
+    return np.asarray(alone + (unlike & ~differs) @ grouping.prices * sizes)

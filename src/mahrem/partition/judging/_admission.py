@@ -115,11 +115,11 @@ class Admission:
         Args:
             shown: ``(n,)`` the rows that will be published.
         """
-        seen = {key: _seen(values, shown) for key, values in self._columns.items()}
-        if all(met.all() for met in seen.values()):
+        occurring = {key: _occurring(values, shown) for key, values in self._columns.items()}
+        if all(met.all() for met in occurring.values()):
             return replace(self, compared=shown)
-        last = {key: np.append(np.ones(len(met) - 1, np.bool_), met[-1:]) for key, met in seen.items()}
-        return _Together(tuple(self._without(met, shown) for met in ({}, last, seen)))
+        last = {key: np.append(np.ones(len(met) - 1, np.bool_), met[-1:]) for key, met in occurring.items()}
+        return _Together(tuple(self._without(met, shown) for met in ({}, last, occurring)))
 
     def _without(self, kept: Mapping[int, Mask], shown: Mask) -> Admission:
         """Take values out of the columns, as if nobody knew of them."""
@@ -175,12 +175,12 @@ class Admission:
         least, certain, columns = self.minimum, self.members is None and not self.keeps_sensitive, []
         for key, values in self._columns.items():
             models = [model for model, about in self.promises if about is not None and id(about) == key]
-            table, single = self._told(values)
+            table, single = self._shares_of(values)
             certain &= single
             for codes, shown, tree in _readings(values, table):
-                found = [model.needs(shown, tree) for model in models]
-                certain &= all(one is not None for one in found)
-                needs = tuple(need for one in found for need in one or ())
+                model_needs = [model.needs(shown, tree) for model in models]
+                certain &= all(one is not None for one in model_needs)
+                needs = tuple(need for one in model_needs for need in one or ())
                 least = max([least, *(int(need.amount) for need in needs if need.kind == "size")])
                 rest = tuple(need for need in needs if need.kind != "size")
                 columns.append(ColumnNeeds(codes[chosen].astype(np.int64), shown, rest))
@@ -188,7 +188,7 @@ class Admission:
         count = self.rows if rows is None else len(rows)
         return pack_needs(least, columns, count, people, certain=bool(certain))
 
-    def _told(self, values: Values) -> tuple[Floats, bool]:
+    def _shares_of(self, values: Values) -> tuple[Floats, bool]:
         """Give the share of each value in the table, and whether nobody has several."""
         held = self._held_by_all.get(id(values))
         if held is None:
@@ -356,7 +356,7 @@ def _readings(values: Values, table: Floats) -> list[tuple[Codes, Floats, Intege
     return readings
 
 
-def _seen(values: Values, shown: Mask) -> Mask:
+def _occurring(values: Values, shown: Mask) -> Mask:
     """Say which values occur in the rows shown."""
     codes = values.codes[shown]
     met: Mask = np.bincount(codes[codes >= 0], minlength=values.size) > 0

@@ -119,14 +119,14 @@ def _ends(places: Floats, column: ColumnCosts) -> tuple[Floats, Floats]:
 
 def features(points: Points, columns: Sequence[ColumnCosts]) -> Floats:
     """Give where rows lie, for tiles of near classes: words of a set are far from each other all alike."""
-    found = []
+    coordinates = []
     for place, column in enumerate(columns):
         if column.kind != "set":
-            found.append(points[:, place : place + 1] * min(column.most, 1.0))
+            coordinates.append(points[:, place : place + 1] * min(column.most, 1.0))
             continue
         numbers = _ends(points[:, place], column)[0].astype(np.int64)
-        found.append(_scattered(len(column.places) + 1)[numbers] * column.most)
-    return np.ascontiguousarray(np.concatenate(found, axis=1)) if found else points
+        coordinates.append(_scattered(len(column.places) + 1)[numbers] * column.most)
+    return np.ascontiguousarray(np.concatenate(coordinates, axis=1)) if coordinates else points
 
 
 def _scattered(words: int) -> Floats:

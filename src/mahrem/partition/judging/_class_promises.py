@@ -114,8 +114,8 @@ def _stacked(
         rank[one], levels[one] = len(nodes), len(need.nodes)
         for level in need.nodes:
             nodes.append(np.pad(level, (0, widest - len(level))))
-            found = np.bincount(level, weights=table)[level]
-            shares.append(np.pad(found, (0, widest - len(level))))
+            node_shares = np.bincount(level, weights=table)[level]
+            shares.append(np.pad(node_shares, (0, widest - len(level))))
     if not nodes:
         return rank, levels, np.zeros((0, 1), np.int64), np.zeros((0, 1))
     return rank, levels, np.stack(nodes).astype(np.int64), np.stack(shares)

@@ -29,9 +29,9 @@ def place_leftovers(points: Points, labels: Labels, classes: int, minimum: int) 
     left = np.flatnonzero(labels < 0).astype(np.int32)
     if len(left) >= minimum:
         own = np.empty(len(left), np.int64)
-        made = cutting.group_nearest(np.ascontiguousarray(points[left]), minimum, own)
+        new_classes = cutting.group_nearest(np.ascontiguousarray(points[left]), minimum, own)
         labels[left] = own + classes
-        return classes + made
+        return classes + new_classes
     if len(left):
         low, high = class_boxes(points, labels, classes)
         cutting.join_least(np.ascontiguousarray(points), left, low, high, labels)

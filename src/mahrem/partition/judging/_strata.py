@@ -35,8 +35,8 @@ class Within:
 
     def needs(self, rows: Rows | None = None) -> Needs | None:
         """Give what classes of the part need, where the whole table's judge knows."""
-        given = getattr(self.admits, "needs", None)
-        return None if given is None else given(self.rows if rows is None else self.rows[rows])
+        needs = getattr(self.admits, "needs", None)
+        return None if needs is None else needs(self.rows if rows is None else self.rows[rows])
 
     def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
         """Judge candidates by their rows in the whole table."""

@@ -130,7 +130,7 @@ class Classification(Objective):
         """Prepare the values of the target."""
         if settings.target is None:
             raise InvalidParameter("loss='classification' needs a target: the column that is to be learnt")
-        return cls(ValuedLattice.of(lattice, _told(settings.target)), settings)
+        return cls(ValuedLattice.of(lattice, _missing_as_value(settings.target)), settings)
 
     def value(self, node: JudgedNode) -> float:
         """Add up penalties."""
@@ -161,7 +161,7 @@ class Classification(Objective):
         return self._last[levels]
 
 
-def _told(values: Values) -> Values:
+def _missing_as_value(values: Values) -> Values:
     """Make a row without a value one more value."""
     if not (values.codes < 0).any():
         return values

@@ -145,17 +145,6 @@ class ColumnObjective(Objective):
     lowest: tuple[Floats, ...] = field(repr=False)  # per column and level: what the column loses at least
     usual: ClassVar[str] = "arithmetic"
 
-    @classmethod
-    def of(cls, lattice: Lattice, settings: ObjectiveSettings) -> Self:
-        """Prepare what each column loses at least at each level."""
-        lowest = tuple(cls._lowest(lattice, tree, settings) for tree in lattice.trees)
-        return cls(lattice, settings, settings.weights_of(lattice), lowest)
-
-    @classmethod
-    @abstractmethod
-    def _lowest(cls, lattice: Lattice, tree: Tree, settings: ObjectiveSettings) -> Floats:
-        """Say for each level what a column loses at least there and above."""
-
     @abstractmethod
     def _columns(self, node: JudgedNode) -> Sequence[float]:
         """Say what each column loses."""
@@ -202,7 +191,23 @@ class ColumnObjective(Objective):
 
 
 @dataclass(frozen=True)
-class Height(ColumnObjective):
+class DerivedCosts(ColumnObjective):
+    """A figure for each column that follows from its tree and from how often its values occur."""
+
+    @classmethod
+    def of(cls, lattice: Lattice, settings: ObjectiveSettings) -> Self:
+        """Prepare what each column loses at least at each level."""
+        lowest = tuple(cls._lowest(lattice, tree, settings) for tree in lattice.trees)
+        return cls(lattice, settings, settings.weights_of(lattice), lowest)
+
+    @classmethod
+    @abstractmethod
+    def _lowest(cls, lattice: Lattice, tree: Tree, settings: ObjectiveSettings) -> Floats:
+        """Say for each level what a column loses at least there and above."""
+
+
+@dataclass(frozen=True)
+class Height(DerivedCosts):
     """The levels of a node, added up."""
 
     monotone: ClassVar[bool] = True
@@ -222,7 +227,7 @@ class Height(ColumnObjective):
 
 
 @dataclass(frozen=True)
-class Precision(ColumnObjective):
+class Precision(DerivedCosts):
     """Level over height, one minus Sweeney's precision; a refused row counts as the root."""
 
     @classmethod
@@ -245,7 +250,7 @@ class Precision(ColumnObjective):
 
 
 @dataclass(frozen=True)
-class PlainPrecision(ColumnObjective):
+class PlainPrecision(DerivedCosts):
     """Level over height, whatever is refused."""
 
     monotone: ClassVar[bool] = True
@@ -286,10 +291,6 @@ class StatedCosts(ColumnObjective):
         lowest = tuple(np.array(costs, np.float64) for costs in settings.costs)
         return cls(lattice, settings, settings.weights_of(lattice), lowest)
 
-    @classmethod
-    def _lowest(cls, lattice: Lattice, tree: Tree, settings: ObjectiveSettings) -> Floats:
-        raise NotImplementedError  # said, not worked out
-
     @property
     def grows(self) -> bool:
         """What is refused does not matter."""
@@ -304,7 +305,7 @@ def _height_shares(tree: Tree) -> Floats:
 
 
 @dataclass(frozen=True)
-class Loss(ColumnObjective):
+class Loss(DerivedCosts):
     """ARX's Loss: shares of domains from 0, all values apart, to 1, nothing shown, column by column.
 
     With share ``s`` of a cell, generalisation ``g`` and suppression ``f``, a shown cell counts ``g s`` and a
@@ -329,7 +330,7 @@ class Loss(ColumnObjective):
         levels, rows = node.grouped.levels, max(1, node.figures.rows)
         if not node.figures.refused:
             return self._at_least(node)
-        refused, settings, found = node.refused, self.settings, []
+        refused, settings, losses = node.refused, self.settings, []
         sizes = node.grouped.sizes[refused]
         for column, tree in enumerate(self.lattice.trees):
             held = codes_at(tree, levels[column])
@@ -339,8 +340,8 @@ class Loss(ColumnObjective):
             hidden = float(sizes @ by_code[codes])
             shown = float(leaf_counts(self.lattice, tree) @ domain_share(tree, levels[column])) - hidden
             lost = hidden + settings.suppression * (node.figures.refused - hidden)
-            found.append(_scaled((settings.generalisation * shown + lost) / rows, tree, settings))
-        return found
+            losses.append(_scaled((settings.generalisation * shown + lost) / rows, tree, settings))
+        return losses
 
 
 def _scaled(share: float, tree: Tree, settings: ObjectiveSettings) -> float:

@@ -9,14 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from mahrem.partition.lattice._column_objectives import ColumnObjective, leaf_counts
+from mahrem.partition.lattice._column_objectives import DerivedCosts, leaf_counts
 from mahrem.partition.lattice._lattice import Lattice, Tree, codes_at
 from mahrem.partition.lattice._objective import JudgedNode, ObjectiveSettings
 from mahrem.types import Floats
 
 
 @dataclass(frozen=True)
-class ColumnEntropy(ColumnObjective):
+class ColumnEntropy(DerivedCosts):
     """Non-uniform entropy: bits that a reader misses of each column, added up over all rows.
 
     A cell with value ``a`` that is shown as node ``b`` counts ``log2 n(b) / n(a)``. Refused rows count in
@@ -47,14 +47,14 @@ class ColumnEntropy(ColumnObjective):
         if not node.figures.refused:
             return [0.0 for _ in columns]
         refused, sizes = node.refused, node.grouped.sizes[node.refused]
-        found = []
+        losses = []
         for column in columns:
             codes = self.lattice.codes(node.grouped, column, refused).astype(np.int64)
             times = np.bincount(codes, weights=sizes)
             times = times[times > 0]
             bits = -float(times @ np.log2(times / node.figures.refused))
-            found.append(self.settings.suppression * bits)
-        return found
+            losses.append(self.settings.suppression * bits)
+        return losses
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class ScaledEntropy(ColumnEntropy):
 
 
 @dataclass(frozen=True)
-class PlainEntropy(ColumnObjective):
+class PlainEntropy(DerivedCosts):
     """Non-uniform entropy of all rows, whatever is refused."""
 
     monotone: ClassVar[bool] = True
@@ -105,9 +105,9 @@ def _entropies(lattice: Lattice, tree: Tree) -> Floats:
     """Give for each level the bits that are missing of a column's values."""
     times = leaf_counts(lattice, tree)
     met = times > 0
-    found = []
+    entropies = []
     for level in range(tree.levels):
         held = codes_at(tree, level)
         of_node = np.bincount(held, weights=times)[held]
-        found.append(float(times[met] @ np.log2(of_node[met] / times[met])))
-    return np.array(found)
+        entropies.append(float(times[met] @ np.log2(of_node[met] / times[met])))
+    return np.array(entropies)

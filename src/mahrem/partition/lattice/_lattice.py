@@ -186,14 +186,14 @@ def lattice_of(
         >>> lattice.heights, lattice.classes((0, 0)).sizes, lattice.classes((1, 0)).sizes
         ((3, 2), array([2, 1, 1]), array([3, 1]))
     """
-    given = list(hierarchies) or [None] * points.shape[1]
-    if len(given) != points.shape[1]:
+    by_column = list(hierarchies) or [None] * points.shape[1]
+    if len(by_column) != points.shape[1]:
         raise InvalidParameter(
-            f"hierarchies={len(given)} must be one for each of the {points.shape[1]} columns"
+            f"hierarchies={len(by_column)} must be one for each of the {points.shape[1]} columns"
         )
     trees = tuple(
         _grid(points[:, column]) if tree is None else _tree(points, column, tree)
-        for column, tree in enumerate(given)
+        for column, tree in enumerate(by_column)
     )
     return lattice_of_trees(trees, len(points), with_rows=with_rows, members=members)
 

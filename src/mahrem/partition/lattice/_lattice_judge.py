@@ -43,8 +43,8 @@ class NodeJudge:
         assert isinstance(admits, Admission)  # noqa: S101 - as was asked
         known = {id(values): values for _, values in admits.promises if values is not None}
         columns = {key: ValuedLattice.of(lattice, values) for key, values in known.items()}
-        said = tuple((model, None if values is None else id(values)) for model, values in admits.promises)
-        return cls(said, columns, budget, relative, most)
+        promises = tuple((model, None if values is None else id(values)) for model, values in admits.promises)
+        return cls(promises, columns, budget, relative, most)
 
     def shown(self, grouped: Grouped, large: Mask) -> Mask:
         """Say which classes of a node are shown, of those that are large enough."""
@@ -53,13 +53,13 @@ class NodeJudge:
         node = _NodeCounts(self.promises, tally, alone)
         if not self.relative:
             return large & node.admitted()
-        told = {key: column.told for key, column in self.columns.items()}
-        possible = large & node.possible(self.budget, told)
+        valued_rows = {key: column.valued_rows for key, column in self.columns.items()}
+        possible = large & node.possible(self.budget, valued_rows)
         if int(grouped.sizes[~possible].sum()) > self.budget:  # whatever is taken away, these never stand
             return possible
         fewest = 0 if self.most is None else int(grouped.sizes.sum()) - self.most
         compared = node.compared()
-        judge = node.among if compared is None else node.among_as_told
+        judge = node.among if compared is None else node.among_all_known
         return standing(JudgedClasses(grouped.sizes, large, judge, fewest, compared))
 
 
@@ -79,21 +79,21 @@ class _NodeCounts:
 
     def admitted(self) -> Mask:
         """Judge all classes against the whole table."""
-        found: Mask = np.ones(self.alone.groups, np.bool_)
+        verdicts: Mask = np.ones(self.alone.groups, np.bool_)
         for model, key in self.promises:
-            found &= holds_either_way(model, self.alone if key is None else self.tally[key])
-        return found
+            verdicts &= holds_either_way(model, self.alone if key is None else self.tally[key])
+        return verdicts
 
-    def possible(self, budget: int, told: Mapping[int, int]) -> Mask:
+    def possible(self, budget: int, valued_rows: Mapping[int, int]) -> Mask:
         """Say which classes may stand at all, once up to so many rows are taken away."""
-        found: Mask = np.ones(self.alone.groups, np.bool_)
+        verdicts: Mask = np.ones(self.alone.groups, np.bool_)
         for model, key in self.promises:
             counts = self.alone if key is None else self.tally[key]
-            rows = int(counts.sizes.sum()) if key is None else told[key]
+            rows = int(counts.sizes.sum()) if key is None else valued_rows[key]
             looser = model.loosened(budget / rows) if budget < rows else None
             if looser is not None:
-                found &= looser.holds(counts)
-        return found
+                verdicts &= looser.holds(counts)
+        return verdicts
 
     def compared(self) -> counting.ComparedClasses | None:
         """Give what classes show beside how far it may lie from the table; None where more is asked.
@@ -126,7 +126,7 @@ class _NodeCounts:
         """Judge all classes against the table that some of them make, however values are read."""
         return self._judged({key: list(_readings(counts, left)) for key, counts in self.tally.items()})
 
-    def among_as_told(self, left: Mask) -> Mask:
+    def among_all_known(self, left: Mask) -> Mask:
         """Judge them with all values known, which decides where shares beside the table's are all there is.
 
         A class that shows a value the table no longer has is nearest to it once nobody knows of that value:
@@ -135,17 +135,19 @@ class _NodeCounts:
         return self._judged({key: [next(_readings(counts, left))] for key, counts in self.tally.items()})
 
     def _judged(self, readings: Mapping[int, Sequence[Counts]]) -> Mask:
-        found: Mask = np.ones(self.alone.groups, np.bool_)
+        verdicts: Mask = np.ones(self.alone.groups, np.bool_)
         for model, key in self.promises:
             for counts in [self.alone] if key is None else readings[key]:
-                found &= holds_either_way(model, counts)
-        return found
+                verdicts &= holds_either_way(model, counts)
+        return verdicts
 
 
 def _of_some(counts: Counts, chosen: Mask) -> Counts:
     """Leave out what is counted in the other classes: nobody asks about them."""
-    told = chosen[counts.group]
-    return replace(counts, group=counts.group[told], value=counts.value[told], count=counts.count[told])
+    counted = chosen[counts.group]
+    return replace(
+        counts, group=counts.group[counted], value=counts.value[counted], count=counts.count[counted]
+    )
 
 
 def _readings(counts: Counts, left: Mask) -> Iterator[Counts]:
@@ -166,12 +168,12 @@ def _readings(counts: Counts, left: Mask) -> Iterator[Counts]:
 def _only(counts: Counts, times: Floats, kept: Mask) -> Counts:
     """Number anew the values that are kept; the others are not counted."""
     numbers = np.cumsum(kept) - 1
-    told = kept[counts.value]
+    counted = kept[counts.value]
     return replace(
         counts,
-        group=counts.group[told],
-        value=numbers[counts.value[told]],
-        count=counts.count[told],
+        group=counts.group[counted],
+        value=numbers[counts.value[counted]],
+        count=counts.count[counted],
         table=_shares(times[kept]),
         ancestors=None if counts.ancestors is None else counts.ancestors[:, kept],
         missing=counts.missing and bool(kept[-1]),

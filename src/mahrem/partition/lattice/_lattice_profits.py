@@ -35,9 +35,9 @@ class NodeProfits:
         """Say which classes may stand; one without rows is not published, and may."""
         some: Mask = grouped.sizes > 0
         losses = self.shares.losses(grouped, some)
-        found: Mask = np.ones(len(some), np.bool_)
+        verdicts: Mask = np.ones(len(some), np.bool_)
         for model in self.models:
             counted = model.of_people and self.people is not None
             fits = self.people.classes(grouped.levels) if counted and self.people is not None else grouped
-            found[some] &= model.pays(fits.sizes[some], losses)
-        return found
+            verdicts[some] &= model.pays(fits.sizes[some], losses)
+        return verdicts

@@ -282,30 +282,30 @@ class FullDomain(ABC):
 
     def __post_init__(self) -> None:
         check.one_of(tuple(OBJECTIVES), loss=self.loss)
-        self._told()
+        self._objective_settings()
         check.between(0, 1, suppression_limit=self.suppression_limit)
         if self.seconds is not None:
             check.at_least(0, seconds=self.seconds)
 
-    def _told(self, minimum: int = 1) -> ObjectiveSettings:
+    def _objective_settings(self, minimum: int = 1) -> ObjectiveSettings:
         """Give what the objective is told; what it does not take is refused."""
-        said = {name: getattr(self, name) for name in _OF_OBJECTIVES if getattr(self, name) is not None}
+        settings = {name: getattr(self, name) for name in _OF_OBJECTIVES if getattr(self, name) is not None}
         takes = OBJECTIVES[self.loss].takes
-        for name in said:
+        for name in settings:
             if name not in takes:
                 fits = [entry.name for entry in OBJECTIVES.values() if name in entry.takes]
                 raise InvalidParameter(f"{name} is not for loss={self.loss!r}; it is for {', '.join(fits)}")
         for name in OBJECTIVES[self.loss].needs:
-            if name not in said:
+            if name not in settings:
                 raise InvalidParameter(f"loss={self.loss!r} needs {_NEEDED[name]}")
-        return ObjectiveSettings(minimum=minimum, weights=tuple(self.weights), **said)
+        return ObjectiveSettings(minimum=minimum, weights=tuple(self.weights), **settings)
 
     def prepare(self, points: Points, admits: Admits) -> Search:
         """Get ready to check nodes of a table."""
         members: Mask | None = getattr(admits, "members", None)
         with_rows = not admits.plain and not judges_by_counts(admits)
         lattice = lattice_of(points, self.hierarchies, with_rows=with_rows, members=members)
-        objective = OBJECTIVES[self.loss].load().of(lattice, self._told(max(1, admits.minimum)))
+        objective = OBJECTIVES[self.loss].load().of(lattice, self._objective_settings(max(1, admits.minimum)))
         return Search(lattice, admits, objective, limit=self.suppression_limit, seconds=self.seconds)
 
     @abstractmethod

@@ -24,7 +24,7 @@ class ValuedLattice:
     lattice: Lattice = field(repr=False)
     values: Values = field(repr=False)
     table: Floats = field(repr=False)  # (values,) share of each in the whole table
-    told: int  # rows that have a value
+    valued_rows: int  # rows that have a value
 
     @classmethod
     def of(cls, lattice: Lattice, values: Values) -> ValuedLattice:
@@ -38,8 +38,8 @@ class ValuedLattice:
         wider = lattice_of_trees((*lattice.trees, tree), len(values.codes), members=lattice.members)
         codes = values.codes if lattice.members is None else values.codes[lattice.members]
         shown = np.bincount(codes[codes >= 0], minlength=values.size)
-        told = int(shown.sum())
-        return cls(wider, values, shown / max(1, told), told)
+        valued_rows = int(shown.sum())
+        return cls(wider, values, shown / max(1, valued_rows), valued_rows)
 
     def counts(self, levels: tuple[int, ...]) -> Counts:
         """Count the values in every class of a node."""
@@ -47,13 +47,13 @@ class ValuedLattice:
         lift = self.lattice.lift(pairs.levels, (*levels, 1))
         _, sizes, group = counting.regroup(pairs.keys, pairs.sizes, lift)
         code = self.lattice.codes(pairs, len(levels)).astype(np.int64)
-        told = np.flatnonzero((code > 0) & (pairs.sizes > 0))
-        told = told[_in_order(group[told].astype(np.int64), code[told])]
+        counted = np.flatnonzero((code > 0) & (pairs.sizes > 0))
+        counted = counted[_in_order(group[counted].astype(np.int64), code[counted])]
         return Counts(
             sizes=sizes,
-            group=group[told].astype(np.int64),
-            value=code[told] - 1,
-            count=pairs.sizes[told],
+            group=group[counted].astype(np.int64),
+            value=code[counted] - 1,
+            count=pairs.sizes[counted],
             table=self.table,
             ancestors=self.values.ancestors,
             missing=self.values.missing,

@@ -61,19 +61,19 @@ class LocalRecoding:
         """Sort rows pass by pass."""
         alone = self.method(points, admits)
         budget = math.floor(self.method.suppression_limit * len(points) + _ROUNDING)
-        found = [replace(alone, how=None)]
+        candidates = [replace(alone, how=None)]
         passes = self._passes(points, admits)
-        for done in reversed(passes):
-            closed = self._closed(points, admits, done, budget)
+        for labels in reversed(passes):
+            closed = self._closed(points, admits, labels, budget)
             if closed is not None:
-                found.append(closed)
+                candidates.append(closed)
                 break
-        return min(found, key=lambda partition: self._lost(points, partition))
+        return min(candidates, key=lambda partition: self._lost(points, partition))
 
     def _passes(self, points: Points, admits: Admits) -> list[Labels]:
         """Give the labels after each pass that showed more rows."""
         labels = np.full(len(points), -1, np.int64)
-        found = []
+        passes = []
         for _ in range(_PASSES):
             rows = np.flatnonzero(labels < 0).astype(np.int32)
             part = self._part(points, admits, rows, 1.0) if len(rows) else None
@@ -81,8 +81,8 @@ class LocalRecoding:
                 break
             labels = labels.copy()
             labels[rows] = np.where(part.labels >= 0, part.labels + labels.max(initial=-1) + 1, -1)
-            found.append(labels)
-        return found
+            passes.append(labels)
+        return passes
 
     def _part(self, points: Points, admits: Admits, rows: Rows, limit: float) -> Partition | None:
         target = self.method.target

@@ -96,18 +96,18 @@ class Divergence(ShareObjective):
         """Add up logarithms of what rows are over what cells say they are."""
         sizes, rows = node.grouped.sizes, node.figures.rows
         shown = node.admitted & (sizes > 0)
-        said = np.full(len(sizes), np.log(max(1, node.figures.refused)) - self.shares.most)
-        said[shown] = np.log(sizes[shown]) - self.shares.combinations(node.grouped, shown)
-        return self._against(node, said - math.log(max(1, rows)))
+        log_shares = np.full(len(sizes), np.log(max(1, node.figures.refused)) - self.shares.most)
+        log_shares[shown] = np.log(sizes[shown]) - self.shares.combinations(node.grouped, shown)
+        return self._against(node, log_shares - math.log(max(1, rows)))
 
     def bound(self, node: JudgedNode) -> float:
         """Add up the same as if each class and each that it joins held all rows."""
         some = node.grouped.sizes > 0
-        said = np.zeros(len(some))
-        said[some] = -self.shares.combinations(node.grouped, some)
-        return self._against(node, said)
+        log_shares = np.zeros(len(some))
+        log_shares[some] = -self.shares.combinations(node.grouped, some)
+        return self._against(node, log_shares)
 
-    def _against(self, node: JudgedNode, said: Floats) -> float:
+    def _against(self, node: JudgedNode, log_shares: Floats) -> float:
         """Compare rows with logarithms of the share that cells say each combination of a class has."""
         lattice, rows = self.shares.lattice, max(1, node.figures.rows)
         base = lattice.base
@@ -115,7 +115,7 @@ class Divergence(ShareObjective):
         times = base.sizes.astype(np.float64)
         met = times > 0
         shares = times[met] / rows
-        return float((times[met] * shares) @ (np.log(shares) - said[into[met]])) / math.log(2)
+        return float((times[met] * shares) @ (np.log(shares) - log_shares[into[met]])) / math.log(2)
 
 
 @dataclass(frozen=True)

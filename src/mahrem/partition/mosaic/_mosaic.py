@@ -125,9 +125,9 @@ class Mosaic:
 
         starts = sorted(self._starts(points, admits, minimum, trees, bench, threads), key=cost)
         tried = starts if len(points) <= FEW_ROWS and self.seconds is None else starts[:1]
-        found, classes = min((bench.repaired(*start, repair) for start in tried), key=cost)
+        repaired_labels, classes = min((bench.repaired(*start, repair) for start in tried), key=cost)
         labels = np.empty(len(order), np.int64)
-        labels[order] = found
+        labels[order] = repaired_labels
         return Partition(labels=in_their_order(labels, classes), classes=classes)
 
     def _by_size(self, points: Points, admits: Admits, minimum: int) -> bool:

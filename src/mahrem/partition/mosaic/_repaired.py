@@ -203,9 +203,9 @@ def steady_order(points: Points, admits: Admits) -> Rows:
     Rows that are still equal are alike in everything that classes are made by.
     """
     keys = [points[:, column] for column in range(points.shape[1])][::-1]
-    given = getattr(admits, "needs", None)
-    if given is not None:
-        promises = given().promises
+    needs = getattr(admits, "needs", None)
+    if needs is not None:
+        promises = needs().promises
         keys = [*([promises.person] if len(promises.person) else []), *promises.codes, *keys]
     return np.lexsort(keys).astype(np.int32) if keys else np.arange(len(points), dtype=np.int32)
 
@@ -257,7 +257,7 @@ class Repaired:
         columns = self.cells or plain_costs(points, getattr(self.method, "hierarchies", ()))
         order = steady_order(points, admits)
         bench = Bench(points[order], Within(admits, order), columns, threads)
-        found, classes = bench.repaired(start.labels[order], start.classes, self.repair)
+        repaired_labels, classes = bench.repaired(start.labels[order], start.classes, self.repair)
         labels = np.empty_like(start.labels)
-        labels[order] = found
+        labels[order] = repaired_labels
         return Partition(labels=in_their_order(labels, classes), classes=classes)

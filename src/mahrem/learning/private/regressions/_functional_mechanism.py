@@ -11,13 +11,17 @@ from mahrem import check
 from mahrem.dp import Relation
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private.inputs import PublicRows, clip_rows, target_numbers
-from mahrem.learning.private.regressions._private_linear import PrivateLinear, promise_words
+from mahrem.learning.private.regressions._private_linear import (
+    PrivateClassifier,
+    PrivateLinear,
+    promise_words,
+)
 from mahrem.learning.private.regressions._quadratic import QuadraticPlan, release_moments, solve_quadratic
 from mahrem.types import Floats, Integers
 
 
 @dataclass(kw_only=True)
-class FunctionalLogistic(PrivateLinear):
+class FunctionalLogistic(PrivateClassifier):
     """Private logistic regression of two classes: a Taylor polynomial with noise on its coefficients.
 
     ``log(1 + exp(-m))`` is taken as ``log 2 - m/2 + m**2/8``, so the data enter through ``sum y x`` and
@@ -105,10 +109,6 @@ class FunctionalLinear(PrivateLinear):
         low, high = self.bounds_
         share = np.clip(self.decision_function(X), -1.0, 1.0)
         return np.asarray(low + (high - low) * (share + 1) / 2)
-
-    def predict_proba(self, X: object) -> Floats:  # noqa: ARG002 - shared signature
-        """Refuse: a number has no classes."""
-        raise InvalidParameter("a regression gives numbers, no probabilities; use predict")
 
     def _title(self) -> str:
         return "functional mechanism (linear)"

@@ -11,13 +11,13 @@ from mahrem import check
 from mahrem.check import extra
 from mahrem.dp import Relation
 from mahrem.learning.private.regressions._functional_mechanism import functional_promise
-from mahrem.learning.private.regressions._private_linear import PrivateLinear
+from mahrem.learning.private.regressions._private_linear import PrivateClassifier
 from mahrem.learning.private.regressions._quadratic import QuadraticPlan, release_moments, solve_quadratic
 from mahrem.types import Floats, Integers
 
 
 @dataclass(kw_only=True)
-class PolynomialLastLayer(PrivateLinear):
+class PolynomialLastLayer(PrivateClassifier):
     """The last layer of a network as noisy coefficients of its loss: any number of classes, one release.
 
     Each class has the logistic loss against the rest, taken as ``log 2 - m/2 + m**2/8``. The matrix

@@ -80,8 +80,6 @@ class PrivateLinear(Estimator, ABC):
     intercept: bool = True
     ledger: Ledger | str | Path | None = field(default=None, repr=False)
 
-    _estimator_type = "classifier"
-
     def fit(self, X: object, y: object = None, *, ledger: Ledger | str | Path | None = None) -> Self:
         """Pay, then fit.
 
@@ -119,19 +117,9 @@ class PrivateLinear(Estimator, ABC):
         scores = self._rows(X) @ self.coef_.T
         return scores[:, 0] if len(self.coef_) == 1 else scores
 
+    @abstractmethod
     def predict(self, X: object) -> Any:
-        """Give the likeliest class of each row; what follows a release costs nothing."""
-        scores = self.decision_function(X)
-        places = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_)[places]
-
-    def predict_proba(self, X: object) -> Floats:
-        """Give ``(n, classes)`` probabilities; scores of several classes are scaled to a sum of one."""
-        scores = self.decision_function(X)
-        share = 1.0 / (1.0 + np.exp(-np.clip(scores, -500, 500)))
-        if scores.ndim == 1:
-            return np.stack([1.0 - share, share], axis=1)
-        return np.asarray(share / share.sum(axis=1, keepdims=True))
+        """Give the target of each row; what follows a release costs nothing."""
 
     def _encode(self, table: object, book: Ledger) -> PublicRows:
         if self.target is None:
@@ -197,3 +185,23 @@ class PrivateLinear(Estimator, ABC):
     @abstractmethod
     def _promise(self, plan: Any, relation: Relation) -> str:
         """Say the promise in words."""
+
+
+class PrivateClassifier(PrivateLinear):
+    """A private linear model whose targets are classes."""
+
+    _estimator_type = "classifier"
+
+    def predict(self, X: object) -> Any:
+        """Give the likeliest class of each row; what follows a release costs nothing."""
+        scores = self.decision_function(X)
+        places = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_)[places]
+
+    def predict_proba(self, X: object) -> Floats:
+        """Give ``(n, classes)`` probabilities; scores of several classes are scaled to a sum of one."""
+        scores = self.decision_function(X)
+        share = 1.0 / (1.0 + np.exp(-np.clip(scores, -500, 500)))
+        if scores.ndim == 1:
+            return np.stack([1.0 - share, share], axis=1)
+        return np.asarray(share / share.sum(axis=1, keepdims=True))

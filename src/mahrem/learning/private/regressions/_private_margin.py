@@ -16,7 +16,7 @@ from mahrem.dp.accounting import promise_event
 from mahrem.dp.noise import GlobalSensitivity
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private.regressions._convex import LOGISTIC, HuberHinge, MarginLoss, Objective
-from mahrem.learning.private.regressions._private_linear import PrivateLinear, promise_words
+from mahrem.learning.private.regressions._private_linear import PrivateClassifier, promise_words
 from mahrem.types import Floats, Integers
 
 _LOSSES: Mapping[str, MarginLoss] = {"logistic": LOGISTIC, "svm": HuberHinge()}
@@ -85,7 +85,7 @@ def release_at_once(name: str, problem: MarginProblem, draw: Callable[[], Floats
 
 
 @dataclass(kw_only=True)
-class PrivateMargin(PrivateLinear):
+class PrivateMargin(PrivateClassifier):
     """Settings of classifiers that minimise a loss of margins.
 
     Args:
