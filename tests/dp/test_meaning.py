@@ -38,9 +38,9 @@ def test_the_gain_of_gaussian_noise_is_that_of_the_best_test(multiplier: float) 
     epsilon = epsilon_of(Gaussian(1 / shift), delta, ADD)
     gain = composed_gain(spends, epsilon, delta, ADD)
     assert gain.advantage == pytest.approx(2 * norm.cdf(shift / 2) - 1, rel=2e-3)
-    for alarms, found in gain.found.items():
+    for alarms, found in gain.detections.items():
         assert found == pytest.approx(norm.cdf(norm.ppf(alarms) + shift), rel=2e-2)
-    assert gain.found[0.01] < promised_gain(epsilon, delta).found[0.01]
+    assert gain.detections[0.01] < promised_gain(epsilon, delta).detections[0.01]
 
 
 @given(st.floats(0.001, 30), st.sampled_from([0.0, 1e-9, 1e-3]))
@@ -48,7 +48,7 @@ def test_the_gain_of_gaussian_noise_is_that_of_the_best_test(multiplier: float) 
 def test_a_promise_bounds_every_attack_it_can_bound(epsilon: float, delta: float) -> None:
     gain = promised_gain(epsilon, delta)
     assert 0 <= gain.advantage <= 1
-    assert all(alarms <= found <= 1 for alarms, found in gain.found.items())
+    assert all(alarms <= found <= 1 for alarms, found in gain.detections.items())
     assert all(prior <= after < 1 for prior, after in gain.posteriors.items())
     alarms, found = np.array(gain.curve).T
     assert (np.diff(found) >= -1e-12).all()

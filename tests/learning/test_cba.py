@@ -239,7 +239,9 @@ def test_exact_values_match_the_published_cells_they_lie_in() -> None:
         assert model.predict(asked).tolist() == ["a", "b"]
     ages = CBA().fit(published.select("age"), target)
     assert (
-        ages._said.first(as_cells(pl.DataFrame({"age": ["[22, 25]", "[25, 40]", "*", None]}))).tolist()[0]
+        ages._coded_rules.first(
+            as_cells(pl.DataFrame({"age": ["[22, 25]", "[25, 40]", "*", None]}))
+        ).tolist()[0]
         == 0
     )
     assert ages.predict(pl.DataFrame({"age": [20, 29, 30]})).tolist() == ["a", "a", "b"]

@@ -168,8 +168,8 @@ def explain(
         for prior in every[0].posteriors:
             sure = (f"{gain.posteriors[prior]:.1%}" for gain in every)
             rows.append((f"sure of {prior:.0%} before, afterwards at most", *sure))
-        for share in every[0].found:
-            shares = (f"{gain.found[share]:.2%}" for gain in every)
+        for share in every[0].detections:
+            shares = (f"{gain.detections[share]:.2%}" for gain in every)
             rows.append((f"members found at {share:.1%} false alarms", *shares))
         rows.append(("advantage over guessing", *(f"{gain.advantage:.1%}" for gain in every)))
         print_table(("for the best attack on one person", *gains), rows)

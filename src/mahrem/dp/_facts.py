@@ -80,23 +80,23 @@ class Facts:
         known = self.columns.get(column)
         return None if known is None else known.missing
 
-    def read_as(self, said: Reading | None = None) -> Reading:
+    def read_as(self, reading: Reading | None = None) -> Reading:
         """Say how the table is read, each cell by itself; what contradicts the facts is refused."""
         from mahrem.table import Reading
 
-        given = said or Reading()
-        if given.encoding is not None:
-            given = replace(given, encoding=codecs.lookup(given.encoding).name)
+        asked = reading or Reading()
+        if asked.encoding is not None:
+            asked = replace(asked, encoding=codecs.lookup(asked.encoding).name)
         if self.reading is None:
-            return replace(given, by_cell=True)
+            return replace(asked, by_cell=True)
         for name, unsaid in _WRITTEN.items():
-            value, known = getattr(given, name), getattr(self.reading, name)
+            value, known = getattr(asked, name), getattr(self.reading, name)
             if value not in (unsaid, known):
                 raise InvalidParameter(
                     f"{name}={value!r} contradicts the ledger, which was made for a table read with "
                     f"{name}={known!r}"
                 )
-        return replace(self.reading, query=given.query, table=given.table, by_cell=True)
+        return replace(self.reading, query=asked.query, table=asked.table, by_cell=True)
 
     def with_column(self, name: str, column: ColumnDeclaration) -> Facts:
         """Add or replace what is known of one column."""
@@ -109,8 +109,8 @@ class Facts:
             "columns": {name: column.as_dict() for name, column in self.columns.items()},
         }
         if self.reading is not None:
-            said = {name: getattr(self.reading, name) for name in _WRITTEN}
-            plain["reading"] = {name: value for name, value in said.items() if value != _WRITTEN[name]}
+            settings = {name: getattr(self.reading, name) for name in _WRITTEN}
+            plain["reading"] = {name: value for name, value in settings.items() if value != _WRITTEN[name]}
         return plain
 
     @classmethod

@@ -105,10 +105,10 @@ def _passes(condition: Condition, schema: pl.Schema, source: Source) -> pl.Expr:
         )
     if condition.operator in {"=", "!=", "in"}:
         wanted = tuple(map(str, value if isinstance(value, tuple) else (value,)))
-        found = place_alone(name, schema[name], tuple(dict.fromkeys(wanted))).is_not_null()
+        matches = place_alone(name, schema[name], tuple(dict.fromkeys(wanted))).is_not_null()
         if condition.operator != "!=":
-            return found
-        return text_alone(name, schema[name]).is_not_null() & ~found
+            return matches
+        return text_alone(name, schema[name]).is_not_null() & ~matches
     return _COMPARE[condition.operator](text_alone(name, schema[name]), str(value))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -88,14 +88,9 @@ def journalist_risk(
         (shown,) = _shown(sizes)
         return _summary(shown, expected_risks(shown, float(fraction or 0.0)), threshold)
     shown, people = _shown(sizes, population)
-    found = _summary(shown, 1.0 / people, threshold)
+    risk = _summary(shown, 1.0 / people, threshold)
     by_class = len(shown) / float(people.sum()) if len(shown) else 0.0
-    return Risk(
-        at_risk=found.at_risk,
-        highest=found.highest,
-        average=max(found.average, by_class),
-        threshold=threshold,
-    )
+    return replace(risk, average=max(risk.average, by_class))
 
 
 def marketer_risk(sizes: Sizes, *, population: Sizes | None = None, fraction: float | None = None) -> float:
@@ -195,7 +190,7 @@ def _shown(sizes: Sizes, *others: Sizes) -> list[Integers]:
     """Leave out classes without rows; what is said of the others must be possible."""
     exact = np.asarray(sizes, dtype=np.int64)
     kept = exact > 0
-    found = [exact[kept]]
+    counts = [exact[kept]]
     for other in others:
         people = np.asarray(other, dtype=np.int64)
         if people.shape != exact.shape:
@@ -206,5 +201,5 @@ def _shown(sizes: Sizes, *others: Sizes) -> list[Integers]:
                 f"population: {short} classes have fewer people in it than rows; the population must hold "
                 "everybody in the table"
             )
-        found.append(people[kept])
-    return found
+        counts.append(people[kept])
+    return counts

@@ -41,10 +41,10 @@ def pitman_uniques(sizes: Sizes, population: int) -> float:
     size, _, rows = size_histogram(sizes, population)
     if not rows or size[0] != 1:
         return 0.0
-    found = pitman_parameters(sizes)
-    if found is None:
+    parameters = pitman_parameters(sizes)
+    if parameters is None:
         return math.nan
-    theta, alpha = found
+    theta, alpha = parameters
     shift = float(log_rising(theta + alpha, population - 1) - log_rising(theta + 1.0, population - 1))
     return float(min(population * math.exp(shift), population))
 

@@ -52,8 +52,8 @@ def population_uniques(sizes: Sizes, population: int) -> PopulationUniques:
 
     Example:
         >>> import numpy as np
-        >>> found = population_uniques(np.array([1] * 8 + [2] * 3 + [3, 5, 9]), 1000)
-        >>> found.chosen, found.sample
+        >>> uniques = population_uniques(np.array([1] * 8 + [2] * 3 + [3, 5, 9]), 1000)
+        >>> uniques.chosen, uniques.sample
         ('pitman', 0.258...)
     """
     size, times, rows = size_histogram(sizes, population)

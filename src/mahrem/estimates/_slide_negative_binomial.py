@@ -47,12 +47,12 @@ def snb_uniques(sizes: Sizes, population: int) -> float:
     classes = expected_classes(size, times, fraction)
     if not twos or not math.isfinite(classes):
         return math.nan
-    found = [
+    estimates = [
         classes * beta**alpha
         for branch in (False, True)
         for alpha, beta in _solutions(ones / (classes * fraction), twos / classes, fraction, late=branch)
     ]
-    return float(min(max(found), population)) if found else math.nan
+    return float(min(max(estimates), population)) if estimates else math.nan
 
 
 def expected_classes(size: Integers, times: Integers, fraction: float) -> float:
@@ -101,7 +101,7 @@ def _solutions(ones: float, twos: float, fraction: float, *, late: bool) -> list
 
     values = np.array([excess(float(place)) for place in spread])
     change = np.flatnonzero(values[:-1] * values[1:] < 0)
-    found = []
+    solutions = []
     for place in change:
         root = find_root(excess, float(spread[place]), float(spread[place + 1]))
         if root is None:
@@ -109,13 +109,13 @@ def _solutions(ones: float, twos: float, fraction: float, *, late: bool) -> list
         beta = 1.0 / (1.0 + math.exp(-root))
         alpha = _alpha(beta, ones, fraction, late=late)
         if alpha is not None and abs(_pairs(alpha, beta, fraction) / twos - 1.0) < 1e-6:
-            found.append((alpha, beta))
-    found += [
+            solutions.append((alpha, beta))
+    solutions += [
         (alpha, float(betas[place]))
         for place in np.flatnonzero(values == 0.0)
         if (alpha := _alpha(float(betas[place]), ones, fraction, late=late)) is not None
     ]
-    return found
+    return solutions
 
 
 def _alpha(beta: float, ones: float, fraction: float, *, late: bool) -> float | None:

@@ -154,8 +154,8 @@ def test_no_cell_of_the_table_is_in_what_is_found(cells: list[str]) -> None:
 def test_the_server_hears_pass_or_fail_and_counts_in_tens(count: int, dropped: int) -> None:
     faults = (CheckFinding(code="label", column="income", rows=dropped),) if dropped else ()
     found = TableCheck(rows=count, dropped=dropped, findings=faults)
-    assert found.told(counts=False) == {"passed": not dropped}
-    told = found.told(counts=True)
+    assert found.server_report(counts=False) == {"passed": not dropped}
+    told = found.server_report(counts=True)
     assert set(told) == {"passed", "rows", "dropped"}
     assert all(
         told[name] % 10 == 0 and 0 <= real - told[name] < 10

@@ -259,8 +259,8 @@ def renyi_divergence(event: Event, order: float, relation: Relation) -> float | 
         if known is None or not accountant.supports(known):
             return None
         accountant.compose(known)
-    found = float(accountant._rdp[0])  # noqa: SLF001 - the accountant keeps it to itself in 0.6
-    return found if math.isfinite(found) else None
+    divergence = float(accountant._rdp[0])  # noqa: SLF001 - the accountant keeps it to itself in 0.6
+    return divergence if math.isfinite(divergence) else None
 
 
 @contextmanager

@@ -168,13 +168,13 @@ def restored(event: Foreign) -> Any:
     kind = getattr(home, event.name, None)
     if not (isinstance(kind, type) and issubclass(kind, home.DpEvent)):
         raise InvalidParameter(f"event={event.name!r} is not known to this version of dp-accounting")
-    return kind(**{name: _made(value) for name, value in event.arguments})
+    return kind(**{name: _restore_value(value) for name, value in event.arguments})
 
 
-def _made(value: object) -> object:
+def _restore_value(value: object) -> object:
     if isinstance(value, Foreign):
         return restored(value)
-    return [_made(part) for part in value] if isinstance(value, tuple) else value
+    return [_restore_value(part) for part in value] if isinstance(value, tuple) else value
 
 
 def event_to_dict(event: Event) -> dict[str, Any]:

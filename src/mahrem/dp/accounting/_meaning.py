@@ -33,7 +33,7 @@ class AttackerGain:
         delta: The same: with this chance, nothing is promised.
         advantage: The share of members found less the share of false alarms, at most; 0 is guessing.
         posteriors: By the chance somebody gave beforehand that the person is in, the chance afterwards.
-        found: By the share of false alarms, the share of members found.
+        detections: By the share of false alarms, the share of members found.
         curve: ``(false alarms, found)``, for a picture.
     """
 
@@ -41,7 +41,7 @@ class AttackerGain:
     delta: float
     advantage: float
     posteriors: dict[float, float]
-    found: dict[float, float]
+    detections: dict[float, float]
     curve: tuple[tuple[float, float], ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class AttackerGain:
             "delta": self.delta,
             "advantage": self.advantage,
             "posterior": {f"{prior:g}": after for prior, after in self.posteriors.items()},
-            "found": {f"{alarms:g}": share for alarms, share in self.found.items()},
+            "found": {f"{alarms:g}": share for alarms, share in self.detections.items()},
             "curve": [list(point) for point in self.curve],
         }
 
@@ -61,7 +61,7 @@ def promised_gain(epsilon: float, delta: float = 0.0) -> AttackerGain:
 
     Example:
         >>> gain = promised_gain(1.0)
-        >>> round(gain.advantage, 3), round(gain.posteriors[0.5], 3), round(gain.found[0.01], 4)
+        >>> round(gain.advantage, 3), round(gain.posteriors[0.5], 3), round(gain.detections[0.01], 4)
         (0.462, 0.731, 0.0272)
     """
     grid = np.array([0.0, epsilon])
@@ -92,7 +92,9 @@ def composed_gain(spends: Sequence[Spend], epsilon: float, delta: float, relatio
         delta=delta,
         advantage=min(promised.advantage, exact.advantage),
         posteriors=promised.posteriors,
-        found={alarms: min(share, exact.found[alarms]) for alarms, share in promised.found.items()},
+        detections={
+            alarms: min(share, exact.detections[alarms]) for alarms, share in promised.detections.items()
+        },
         curve=tuple(
             (alarms, min(mine, other[1]))
             for (alarms, mine), other in zip(promised.curve, exact.curve, strict=True)
@@ -116,7 +118,7 @@ def epsilon_for_advantage(advantage: float, delta: float = 0.0) -> float:
 def _gain(epsilon: float, delta: float, grid: Floats, profile: Floats) -> AttackerGain:
     """Read figures off a privacy profile: the delta at each epsilon of a grid, both ways round."""
 
-    def found(alarms: float) -> float:
+    def detection(alarms: float) -> float:
         factor = np.exp(np.minimum(grid, 700))
         above = profile + factor * alarms
         below = 1 - (1 - profile - alarms) / factor
@@ -129,6 +131,6 @@ def _gain(epsilon: float, delta: float, grid: Floats, profile: Floats) -> Attack
         delta=delta,
         advantage=float(min(1.0, max(0.0, profile[0]))),
         posteriors=posteriors,
-        found={alarms: found(alarms) for alarms in ALARMS},
-        curve=tuple((float(alarms), found(float(alarms))) for alarms in _GRID),
+        detections={alarms: detection(alarms) for alarms in ALARMS},
+        curve=tuple((float(alarms), detection(float(alarms))) for alarms in _GRID),
     )

@@ -24,7 +24,7 @@ def noisy_rows(plan: QueryPlan, totals: Integers) -> Iterator[dict[str, Any]]:
     match plan.work:
         case Addition(parts):
             if isinstance(plan.query, Bounds):
-                yield _found_bounds(plan, parts[0], totals)
+                yield _noisy_bounds(plan, parts[0], totals)
             else:
                 yield from _added(plan, plan.work, totals)
         case Selection():
@@ -127,7 +127,7 @@ def _rank_errors(plan: QueryPlan, work: Selection) -> list[float]:
     ]
 
 
-def _found_bounds(plan: QueryPlan, part: NoisyTerm, totals: Integers) -> dict[str, object]:
+def _noisy_bounds(plan: QueryPlan, part: NoisyTerm, totals: Integers) -> dict[str, object]:
     (key,) = plan.tally.keys
     assert isinstance(key, Edges)  # noqa: S101 - bounds always look at edges
     noisy = part.noise([int(total) for total in totals[..., 0].ravel()])

@@ -173,14 +173,14 @@ def wait_for_clients(
         Infeasible: If fewer than ``least`` came in time.
     """
     end = time.monotonic() + seconds
-    told: list[str] | None = None
+    last_online: list[str] | None = None
     while True:
         online = grid.nodes()
         if len(online) >= wanted:
             return online
         missing = named([name for name in grid.federation.clients if name not in online])
-        if online != told:
-            told = online
+        if online != last_online:
+            last_online = online
             away = sorted(name for name in grid.federation.clients if name not in online)
             tell(Note("federation.online", {"online": len(online), "wanted": wanted, "missing": away}))
         if time.monotonic() >= end:

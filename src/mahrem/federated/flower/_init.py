@@ -103,12 +103,12 @@ def init_federation(
     if folder.exists():
         raise InvalidParameter(f"folder={folder.name!r} exists; a federation is made in a new one")
     with staged_folder(folder, private=True) as stage:
-        made = _fill(stage, task, clients, settings or FederationSettings())
+        staged = _fill(stage, task, clients, settings or FederationSettings())
     return NewFederation(
-        made.federation,
+        staged.federation,
         folder,
-        {name: folder / key.relative_to(stage) for name, key in made.keys.items()},
-        None if made.sum_secret is None else folder / made.sum_secret.relative_to(stage),
+        {name: folder / key.relative_to(stage) for name, key in staged.keys.items()},
+        None if staged.sum_secret is None else folder / staged.sum_secret.relative_to(stage),
     )
 
 

@@ -97,20 +97,20 @@ def _nodes(federation: Federation, token: str) -> tuple[Any, dt.datetime] | None
 
 def _states(federation: Federation, nodes: Any, now: dt.datetime) -> dict[str, MemberStatus]:
     names = {pem_of(read_public_key(key)): name for name, key in federation.clients.items()}
-    found = {}
+    states = {}
     for node in nodes:
         if node.public_key not in names:
             continue
         name = names[node.public_key]
         if node.status == ONLINE:
-            found[name] = MemberStatus(name, ONLINE, _written(now))
+            states[name] = MemberStatus(name, ONLINE, _written(now))
         elif node.last_activated_at:
             left = [dt.datetime.fromisoformat(node.last_deactivated_at)] if node.last_deactivated_at else []
             lost = dt.datetime.fromtimestamp(node.online_until, dt.UTC) if node.online_until else None
             begun = dt.datetime.fromisoformat(node.last_activated_at)
-            seen = min([*left, *([lost] if lost else [])], default=begun)
-            found[name] = MemberStatus(name, OFFLINE, _written(max(seen, begun)))
-    return found
+            last_seen = min([*left, *([lost] if lost else [])], default=begun)
+            states[name] = MemberStatus(name, OFFLINE, _written(max(last_seen, begun)))
+    return states
 
 
 def _written(moment: dt.datetime) -> str:

@@ -74,8 +74,8 @@ def join_federation(
         history = guard.history(source, chosen.members)
         owner = member.owner(chosen.sum_secret, history)
         checked = federation.task.check(owner, chosen)
-        found = (*guard.plan_faults(source, chosen), *guard.recuts(source))
-        checked = replace(checked, findings=(*checked.findings, *found))
+        own_findings = (*guard.plan_faults(source, chosen), *guard.recuts(source))
+        checked = replace(checked, findings=(*checked.findings, *own_findings))
         for finding in checked.findings:
             tell(Note("federation.of_client", {"client": member.name, "found": finding.describe()}))
         answerer, what = federation.task.join(owner, chosen)
@@ -86,7 +86,7 @@ def join_federation(
             history.held = what
         names = {"client": member.name, "what": what, "federation": federation.fingerprint()}
         tell(Note("federation.joined", {**names, "log": str(guard.log)}))
-        client = CheckedClient(answerer, checked.told(counts=federation.task.tells_rows))
+        client = CheckedClient(answerer, checked.server_report(counts=federation.task.tells_rows))
         FlowerNode(federation, member.key, client, chosen.patience, tell, guard.note).run()
     finally:
         let_go()
@@ -211,7 +211,7 @@ class _Coordinator:
         """Ask who is there whether its table passed its owner's check; gives members as a file."""
         question = Message("check", secrets.token_hex(8), 0, {})
         answers, _ = ask_all(grid, self.online, question)
-        self.checks = {name: _told(reply.body) for name, reply in answers.items()}
+        self.checks = {name: _read_check(reply.body) for name, reply in answers.items()}
         there = grid.nodes()
         self.online = [name for name in self.online if name in there]  # one may have died unnoticed before
         names = {name: name in self.online for name in sorted(self.federation.clients)}
@@ -250,7 +250,7 @@ class _Coordinator:
             raise InvalidInput(f"file={path.name!r} cannot be read: {error.strerror}") from None
 
 
-def _told(body: Mapping[str, Any]) -> dict[str, Any]:
+def _read_check(body: Mapping[str, Any]) -> dict[str, Any]:
     """Read what a client says of its check: passed or not, and whole numbers."""
     counts = {name: body[name] for name in ("rows", "dropped") if isinstance(body.get(name), int)}
     return {"passed": body.get("passed") is True, **counts}

@@ -80,12 +80,12 @@ class OwnNetwork:
 
     def trained_by(self, *, rate: float, batch: int, epochs: int) -> TrainableNetwork:
         """Give it as what silos train."""
-        made = self.make(2, 2)
-        if hasattr(made, "named_parameters"):
+        network = self.make(2, 2)
+        if hasattr(network, "named_parameters"):
             from mahrem.federated.networks._torch_network import TorchNetwork
 
             return TorchNetwork(make=self.make, loss=self.loss, rate=rate, batch=batch, epochs=epochs)
-        if hasattr(made, "fit") and self.loss is None:
+        if hasattr(network, "fit") and self.loss is None:
             from mahrem.federated.networks._scikit_network import ScikitNetwork
 
             return ScikitNetwork(make=self.make, epochs=epochs)

@@ -43,7 +43,7 @@ class RulesCrowd:
     _named: list[Any] | None = field(default=None, repr=False)
     _chosen: tuple[Bits, Integers] | None = field(default=None, repr=False)
     _asked: tuple[Any, ...] = field(default=(), repr=False)
-    _found: Any = field(default=None, repr=False)
+    _answer: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         classes = len(self.table.classes)
@@ -122,14 +122,14 @@ class RulesCrowd:
         sets = read_sets(body["sets"], len(bits.items))
         classes = len(body["classes"])
         narrow = np.min_scalar_type(int(self.rows.max(initial=0)))
-        told = np.zeros((len(sets) + 1, classes, self.clients), narrow)
+        counts = np.zeros((len(sets) + 1, classes, self.clients), narrow)
         known = number < classes
-        told[0, number[known]] = self.rows[known]
+        counts[0, number[known]] = self.rows[known]
         for at in range(0, len(sets), AT_ONCE):
-            found = self._by_client(count_sets(bits, sets[at : at + AT_ONCE], ordered=True))
+            part = self._by_client(count_sets(bits, sets[at : at + AT_ONCE], ordered=True))
             for label in np.flatnonzero(known).tolist():
-                told[1 + at : 1 + at + AT_ONCE, number[label]] = found[:, label]
-        return told.reshape(-1, self.clients)
+                counts[1 + at : 1 + at + AT_ONCE, number[label]] = part[:, label]
+        return counts.reshape(-1, self.clients)
 
     def _cover(self, body: Mapping[str, object]) -> Integers:
         return np.ascontiguousarray(self.cover(body).T)
@@ -148,14 +148,14 @@ class RulesCrowd:
         if self._once("counts", body, (body["sets"],)) and self._chosen is not None:
             bits, number = self._chosen
             sets = read_sets(body["sets"], len(bits.items))
-            found = self._by_client(count_sets(bits, sets, ordered=True))
+            counts = self._by_client(count_sets(bits, sets, ordered=True))
             known = number < len(body["classes"])
             table = np.zeros((self.clients, len(sets) + 1, len(body["classes"])), np.int32)
             table[:, 0, number[known]] = self.rows.T[:, known]
             for label in np.flatnonzero(known).tolist():
-                table[:, 1:, number[label]] = found[:, label].T
-            self._found = table
-        return np.asarray(self._found)
+                table[:, 1:, number[label]] = counts[:, label].T
+            self._answer = table
+        return np.asarray(self._answer)
 
     def cover(self, body: Mapping[str, Any]) -> Integers:
         """Give ``(clients, numbers)`` what :func:`cover_counts` says of each client's rows."""
@@ -164,7 +164,7 @@ class RulesCrowd:
             bits, number = self._chosen
             by_class = Bits(bits.items, bits.everyone, bits.starts[:: self.clients], bits.place)
             left = read_sets(parts[0], len(bits.items))
-            self._found = cover_counts(
+            self._answer = cover_counts(
                 by_class,
                 number,
                 left,
@@ -174,7 +174,7 @@ class RulesCrowd:
                 self.client,
                 self.clients,
             )
-        return np.asarray(self._found)
+        return np.asarray(self._answer)
 
 
 def _singles(items: int) -> Any:
@@ -201,9 +201,9 @@ class CrowdSilo(RulesSilo):
         crowd.table.refuse_columns(body["columns"])
         counts, rows = crowd.items[:, :, self.number], crowd.rows[:, self.number]
         minimum = max(1, least_rows(body["support"], int(rows.sum())), self.least_count)
-        found = np.flatnonzero(crowd.shown[bool(body["by_rule"])][:, self.number] >= minimum)
-        sets = found[:, None] if len(found) else np.empty((0, 0), np.int64)
-        return self._told_sets(crowd.table, sets, counts[found], rows, body)
+        frequent = np.flatnonzero(crowd.shown[bool(body["by_rule"])][:, self.number] >= minimum)
+        sets = frequent[:, None] if len(frequent) else np.empty((0, 0), np.int64)
+        return self._name_sets(crowd.table, sets, counts[frequent], rows, body)
 
     def _counts(self, body: Mapping[str, object]) -> Integers:
         return np.array(self.crowd.counts(body)[self.number].ravel())

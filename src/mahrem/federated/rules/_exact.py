@@ -176,7 +176,7 @@ class _Faults:
         """See :class:`FaultOfMany`."""
         if numbers.shape[1:] != (self.length,):
             return [f"numbers={numbers[0].size}: {self.length} were asked for"] * len(numbers)
-        found: list[str | None] = [None] * len(numbers)
+        reasons: list[str | None] = [None] * len(numbers)
         faults = [self._beyond(numbers)]
         if numbers.dtype.kind == "i":  # narrow numbers without a sign can be neither
             most: Mask = np.asarray((numbers[:, : self.classes] > LARGEST_COUNT).any(axis=1))
@@ -184,8 +184,8 @@ class _Faults:
             faults += [(most, "more rows than there are people"), (below, "a count is below 0")]
         for wrong, why in faults:  # the last that is wrong is told
             for client in np.flatnonzero(wrong).tolist():
-                found[client] = why
-        return found
+                reasons[client] = why
+        return reasons
 
     def _beyond(self, numbers: Integers) -> tuple[Mask, str]:
         """Say whose sets have more rows than the table, or whose rules cover more than all have."""

@@ -158,9 +158,9 @@ class RulesSilo:
         sets, counts = eclat_sets(
             table.bits, table.items.place, minimum, min(most, table.codes.shape[1]), by_rule=body["by_rule"]
         )
-        return self._told_sets(table, sets, counts, table.bits.totals(), body)
+        return self._name_sets(table, sets, counts, table.bits.totals(), body)
 
-    def _told_sets(
+    def _name_sets(
         self, table: ItemTable, sets: Any, counts: Integers, rows: Integers, body: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Name frequent sets by columns and cells, and the classes that enough ``rows`` have."""

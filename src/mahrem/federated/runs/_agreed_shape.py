@@ -228,13 +228,13 @@ class AgreedShape:
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain data, without None: a plan file has no such thing."""
-        said = {name: getattr(self, name) for name in settings_of(AgreedShape)}
-        said |= {
+        settings = {name: getattr(self, name) for name in settings_of(AgreedShape)}
+        settings |= {
             "rate": self.learning_rate,
             "batch": self.step_rows,
             "holds": {name: list(held) for name, held in self.holds.items()},
         }
-        return {name: value for name, value in said.items() if value is not None}
+        return {name: value for name, value in settings.items() if value is not None}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> AgreedShape:

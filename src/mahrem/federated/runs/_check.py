@@ -72,18 +72,18 @@ class CheckFinding:
 
     def describe(self) -> Note:
         """Say it without a cell of the table."""
-        told = {"column": self.column, "means": Note(f"federation.means.{self.code.replace(' ', '_')}")}
+        facts = {"column": self.column, "means": Note(f"federation.means.{self.code.replace(' ', '_')}")}
         rows, values = {"rows": self.rows}, {"values": self.values}
         if self.like:
             like = [repr(value) for value in self.like[:3]]
-            return Note("federation.found.like", {**told, **rows, **values, "like": like})
+            return Note("federation.found.like", {**facts, **rows, **values, "like": like})
         if self.rows and self.values:
-            return Note("federation.found.cells", {**told, **rows, **values})
+            return Note("federation.found.cells", {**facts, **rows, **values})
         if self.rows:
-            return Note("federation.found.rows", {**told, **rows})
+            return Note("federation.found.rows", {**facts, **rows})
         if self.values:
-            return Note("federation.found.values", {**told, **values})
-        return Note("federation.found.plain", told)
+            return Note("federation.found.values", {**facts, **values})
+        return Note("federation.found.plain", facts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,9 +118,9 @@ class TableCheck:
     def faults(self) -> tuple[CheckFinding, ...]:
         """What keeps the table out."""
         return tuple(
-            found
-            for found in self.findings
-            if found.fault and not {found.code, f"{found.code}:{found.column}"} & set(self.accepted)
+            finding
+            for finding in self.findings
+            if finding.fault and not {finding.code, f"{finding.code}:{finding.column}"} & set(self.accepted)
         )
 
     @property
@@ -130,10 +130,10 @@ class TableCheck:
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain data, for the owner's eyes."""
-        found = [{**asdict(finding), "fault": finding.fault} for finding in self.findings]
-        return {"passed": self.passed, "rows": self.rows, "dropped": self.dropped, "findings": found}
+        findings = [{**asdict(finding), "fault": finding.fault} for finding in self.findings]
+        return {"passed": self.passed, "rows": self.rows, "dropped": self.dropped, "findings": findings}
 
-    def told(self, *, counts: bool) -> dict[str, Any]:
+    def server_report(self, *, counts: bool) -> dict[str, Any]:
         """Give what the server sees: whether it passed and, in steps of ten, how many rows there are."""
         safe = {"rows": self.rows, "dropped": self.dropped} if counts else {}
         return {
@@ -162,11 +162,11 @@ class CheckedClient:
     """A client that says, when asked, whether its table passed its owner's check, and nothing more of it."""
 
     client: Answerer = field(repr=False)
-    told: Mapping[str, Any]
+    report: Mapping[str, Any]
 
     def answer(self, message: Message) -> Message:
         """Answer ``check`` here, everything else by the client."""
-        return message.reply(**self.told) if message.kind == "check" else self.client.answer(message)
+        return message.reply(**self.report) if message.kind == "check" else self.client.answer(message)
 
 
 Schema: TypeAlias = SharedSchema | RulesSchema
@@ -194,8 +194,8 @@ def check_table(
     Example:
         >>> sex = DeclaredWords(values=("Female", "Male"))
         >>> schema = SharedSchema(columns={"sex": sex}, target="ill", classes=("no", "yes"))
-        >>> found = check_table(pl.DataFrame({"sex": ["F", "Male"], "ill": ["yes", "no"]}), schema)
-        >>> found.passed, [(finding.code, finding.like) for finding in found.findings]
+        >>> result = check_table(pl.DataFrame({"sex": ["F", "Male"], "ill": ["yes", "no"]}), schema)
+        >>> result.passed, [(finding.code, finding.like) for finding in result.findings]
         (False, [('spelling', ('Female',))])
     """
     findings: list[CheckFinding] = []
@@ -209,8 +209,8 @@ def check_table(
         findings = [finding for finding in findings if finding.code != "few"]
     if labelled:
         classes = schema.classes if isinstance(schema, SharedSchema) else schema.values.get(schema.target, ())
-        found, dropped = _labels(frame, schema.target, classes)
-        findings += found
+        label_findings, dropped = _labels(frame, schema.target, classes)
+        findings += label_findings
         if dropped == frame.height:
             findings.append(CheckFinding(code="empty", column=schema.target))
     findings.sort(key=lambda finding: not finding.fault)
@@ -352,13 +352,13 @@ def nearest_spellings(cells: pl.Series, agreed: Sequence[str]) -> list[str | Non
     loose: dict[str, str] = {}
     for value, form in zip(agreed, loosened(pl.Series(agreed, dtype=pl.String)), strict=True):
         loose.setdefault(form or value, value)
-    found: list[str | None] = []
+    spellings: list[str | None] = []
     for place, form in enumerate(loosened(cells)):
         if form is None or place >= MOST_COMPARED:
-            found.append(None)
+            spellings.append(None)
             continue
         begun = [] if form.isdecimal() else [word for word in loose if word.startswith(form)]
         close = difflib.get_close_matches(form, loose, n=1, cutoff=0.85) if len(form) > 3 else []
         near = form if form in loose else begun[0] if len(begun) == 1 else next(iter(close), None)
-        found.append(None if near is None else loose[near])
-    return found
+        spellings.append(None if near is None else loose[near])
+    return spellings

@@ -115,16 +115,16 @@ class RunFolder:
         """Give the grid with every exchange written down."""
         return WatchedGrid(grid, self.log, self._noted)
 
-    def _noted(self, done: Exchange) -> None:
+    def _noted(self, exchange: Exchange) -> None:
         self._state("running")
-        if done.model_round and done.what != "prepare":
+        if exchange.model_round and exchange.what != "prepare":
             return  # a round of weights or trees may take many exchanges; it is told when it is over
-        told = {"what": done.what, "answered": done.answered, "clients": done.clients}
-        told |= {"up": done.bytes_up, "down": done.bytes_down}
-        if done.model_round:
-            self.tell(Note("federation.prepared", told))
+        figures = {"what": exchange.what, "answered": exchange.answered, "clients": exchange.clients}
+        figures |= {"up": exchange.bytes_up, "down": exchange.bytes_down}
+        if exchange.model_round:
+            self.tell(Note("federation.prepared", figures))
         else:
-            self.tell(Note("federation.exchange", {"number": done.round, **told}))
+            self.tell(Note("federation.exchange", {"number": exchange.round, **figures}))
 
     def tell_round(self, number: int, rounds: int, reached: Note, cost: Mapping[str, int]) -> None:
         """Say what a round reached and what it cost."""

@@ -130,14 +130,14 @@ class LearningRun:
     def _tell(self, line: Mapping[str, Any]) -> None:
         """Say what a round reached and what it cost."""
         cost = self.folder.log.bytes()["by_round"][str(line["round"])]
-        told = {name: line[name] for name in ("clients", "accuracy", "validated") if name in line}
+        figures = {name: line[name] for name in ("clients", "accuracy", "validated") if name in line}
         code = {
             (False, False): "federation.clients",
             (True, False): "federation.clients_accuracy",
             (False, True): "federation.clients_validated",
             (True, True): "federation.clients_both",
-        }["accuracy" in told, "validated" in told]
-        self.folder.tell_round(line["round"], self.plan.rounds, Note(code, told), cost)
+        }["accuracy" in figures, "validated" in figures]
+        self.folder.tell_round(line["round"], self.plan.rounds, Note(code, figures), cost)
 
     def finish(self, result: WeightsResult, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Write model, history, privacy reports, pictures and summary; gives the summary."""

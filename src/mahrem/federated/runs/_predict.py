@@ -91,8 +91,8 @@ class RunModel:
             schema = RulesSchema(
                 columns=self.columns, target=_other_name(self.columns), bins=self.classifier.cuts()
             )
-            found = check_table(frame, schema, labelled=False).findings
-            return tuple(each for each in found if each.fault and each.column in spoken)
+            findings = check_table(frame, schema, labelled=False).findings
+            return tuple(each for each in findings if each.fault and each.column in spoken)
         return tuple(each for each in check_table(frame, schema, labelled=False).findings if each.fault)
 
 
@@ -145,18 +145,18 @@ def predict_rows(
     if not frame.height:
         raise InvalidInput("rows=0: there is nothing to predict")
     asked.refuse_apart(frame.columns)
-    said = np.asarray(asked.classifier.predict(frame))
-    columns: dict[str, Any] = {PREDICTION: said.tolist()}
+    predictions = np.asarray(asked.classifier.predict(frame))
+    columns: dict[str, Any] = {PREDICTION: predictions.tolist()}
     if proba:
         likely = asked.classifier.predict_proba(frame)
         columns |= {f"p({name})": likely[:, place] for place, name in enumerate(asked.classes)}
-    counts = {name: int((said == name).sum()) for name in asked.classes}
+    counts = {name: int((predictions == name).sum()) for name in asked.classes}
     named = target or asked.target
     right = None
     if named is not None and named in frame.columns:
         truth = frame[named].cast(pl.String)
         known = truth.is_in(asked.classes).to_numpy()
-        right = float((said == truth.to_numpy())[known].mean()) if known.any() else None
+        right = float((predictions == truth.to_numpy())[known].mean()) if known.any() else None
     return Prediction(pl.DataFrame(columns), counts, asked.findings(frame), right)
 
 

@@ -91,14 +91,16 @@ def describe_run(run: Mapping[str, Any], attacked: Mapping[str, Any]) -> dict[st
         "history": run["history"],
         "protections": [{"code": code, **values} for code, values in _protections(summary, plan)],
         "server": [{"code": code, **values} for code, values in _server(summary, plan)],
-        "attacks": [_attack(found) for found in attacked.get("findings", [])],
+        "attacks": [_attack(finding) for finding in attacked.get("findings", [])],
         "plan": plan,
     }
 
 
-def _attack(found: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: found.get(name) for name in ("rate", "baseline", "alarming", "skipped", "skipped_note")}
-    return {"attack": str(found["attack"]).replace(" ", "-"), **kept}
+def _attack(finding: Mapping[str, Any]) -> dict[str, Any]:
+    figures = {
+        name: finding.get(name) for name in ("rate", "baseline", "alarming", "skipped", "skipped_note")
+    }
+    return {"attack": str(finding["attack"]).replace(" ", "-"), **figures}
 
 
 def _model(summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -155,12 +155,12 @@ class ShapeTask:
         """Agree on keys, learn, and let members keep what they have."""
         names = shapes.agree_keys(grid)
         nodes = _Members(grid, names)
-        found, missed = self._learn(nodes, after)
+        facts, missed = self._learn(nodes, after)
         keepers = [name for name in names if self.labelled(name)]
         answers, failures = ask_all(nodes, keepers, Message("keep-model", "end", self.plan.rounds, {}))
         if not answers:
             raise OutputFailed(f"no member kept a model ({'; '.join(sorted(set(failures.values())))})")
-        return ShapeOutcome(tuple(names), found, {**missed, **failures}, tuple(sorted(answers)))
+        return ShapeOutcome(tuple(names), facts, {**missed, **failures}, tuple(sorted(answers)))
 
     def _learn(
         self, grid: MessageGrid, after: Callable[[int], None]

@@ -65,8 +65,8 @@ def compare_shape(
         >>> age, hours = rng.integers(18, 90, 1500), rng.integers(0, 60, 1500)
         >>> rows = pl.DataFrame({"age": age, "hours": hours, "rich": np.where(age + hours > 80, "y", "n")})
         >>> run = ShapeRun.usual("vertical", "logistic", clients=2, rate=0.5)
-        >>> found = compare_shape(run, rows[:900], rows[900:], propose_schema(rows[:900], "rich"))
-        >>> found.figures["accuracy"] > found.central["accuracy"] - 0.02
+        >>> comparison = compare_shape(run, rows[:900], rows[900:], propose_schema(rows[:900], "rich"))
+        >>> comparison.figures["accuracy"] > comparison.central["accuracy"] - 0.02
         True
     """
     return _learn_and_judge(run, arrange(run, learning, schema), (learning, judged, schema), after)

@@ -99,8 +99,8 @@ def align_ids(hashes: Mapping[str, Words], least: int = 1) -> AlignedRows:
 
     Example:
         >>> one = np.array([[1, 1], [2, 2], [5, 5]], np.uint64)
-        >>> found = align_ids({"a": one, "b": one[[2, 0]]})
-        >>> found.places["a"].tolist(), found.places["b"].tolist(), dict(found.alone)
+        >>> alignment = align_ids({"a": one, "b": one[[2, 0]]})
+        >>> alignment.places["a"].tolist(), alignment.places["b"].tolist(), dict(alignment.alone)
         ([0, 2], [1, 0], {'a': 1, 'b': 0})
     """
     frames = {name: _frame(name, words) for name, words in hashes.items()}

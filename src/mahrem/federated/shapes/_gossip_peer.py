@@ -110,10 +110,10 @@ class GossipPeer:
             InvalidInput: If it ends in weights that are no numbers; the old ones stay.
         """
         seed = client_seed(self.plan.seed, number, self.name)
-        found = self.plan.network.train(
+        weights = self.plan.network.train(
             self.weights, self._rows, self._labels, len(self.schema.classes), seed=seed
         )
-        self.weights = self._checked(found, self.name)
+        self.weights = self._checked(weights, self.name)
 
     def _offer(self, message: Message) -> dict[str, object]:
         """Seal the weights for each neighbour."""
@@ -208,8 +208,8 @@ def learn_by_gossip(
     run, agreed, asked = secrets.token_hex(8), plan.fingerprint(classes), 0
 
     def ask(kind: str, bodies: Mapping[str, Mapping[str, Any]], number: int, mix: int = 0) -> Any:
-        told = {"round": number, "mix": mix, "agreed": agreed}
-        questions = {name: Message(kind, run, asked, {**body, **told}) for name, body in bodies.items()}
+        header = {"round": number, "mix": mix, "agreed": agreed}
+        questions = {name: Message(kind, run, asked, {**body, **header}) for name, body in bodies.items()}
         return sorted_out(grid.send(questions), questions)
 
     everybody: dict[str, dict[str, Any]] = {name: {} for name in result.peers}

@@ -151,12 +151,12 @@ def agree_keys(grid: MessageGrid, nodes: Parties | None = None) -> list[str]:
             raise Infeasible(f"party={name!r} agreed on no keys ({why})", reached=len(answers))
         return answers
 
-    said = ask("hello", {name: {} for name in names})
-    whole = {part: b"".join(_bytes(said[name], part) for name in names) for part in ("key", "signed")}
+    greetings = ask("hello", {name: {} for name in names})
+    whole = {part: b"".join(_bytes(greetings[name], part) for name in names) for part in ("key", "signed")}
     listed = {"names": names, "keys": whole["key"], "signed": whole["signed"]}
-    given = ask("keys", dict.fromkeys(names, listed))[names[0]] if names else None
-    if given is not None:
-        ask("common", {name: {"common": given.body.get(name)} for name in names[1:]})
+    common = ask("keys", dict.fromkeys(names, listed))[names[0]] if names else None
+    if common is not None:
+        ask("common", {name: {"common": common.body.get(name)} for name in names[1:]})
     return names
 
 

@@ -55,7 +55,7 @@ class SumHistory:
                 raise InvalidInput(
                     f"clients={len(members)}: this client was in sums over others before; its owner has to "
                     "agree to these members first"
-                ) from InvalidInput(self._told(before, members))
+                ) from InvalidInput(self._explain(before, members))
         line = {
             "time": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             "client": self.client,
@@ -68,7 +68,7 @@ class SumHistory:
         }
         append_private(self.path, line)
 
-    def _told(self, before: dict[str, Any], members: frozenset[str]) -> str:
+    def _explain(self, before: dict[str, Any], members: frozenset[str]) -> str:
         others = sorted(frozenset(before["members"]) ^ members)
         return (
             f"the run of {before['time']} (federation {before['federation']}; {before['held']} here) was "
@@ -82,8 +82,8 @@ class SumHistory:
             text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
             lines = [json.loads(line) for line in text.splitlines()]
             for line in lines:
-                told = {name: str(line[name]) for name in ("time", "federation", "held")}
-                known = {**told, "members": [str(name) for name in line["members"]]}
+                facts = {name: str(line[name]) for name in ("time", "federation", "held")}
+                known = {**facts, "members": [str(name) for name in line["members"]]}
                 by_key, by_table = line["client"] == self.client, line["table"] == self.table != ""
                 about = {line["about"]} if isinstance(line["about"], str) else set(line["about"])
                 if (about & self.about or about == self.about) and (by_key or by_table):

@@ -166,9 +166,9 @@ class _Sum:
         why: dict[str, str] = {}
         for _ in range(ASKED):
             left = {name: question for name, question in questions.items() if name not in answers}
-            found, why = sorted_out(self.grid.send(left), left) if left else ({}, {})
+            replies, why = sorted_out(self.grid.send(left), left) if left else ({}, {})
             self.failures.update(why)
-            answers |= self._kept(found, fits)
+            answers |= self._kept(replies, fits)
         if len(answers) < len(questions):
             missing = {name: self.failures.get(name, "") for name in questions if name not in answers}
             raise Infeasible(

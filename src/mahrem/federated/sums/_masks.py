@@ -105,7 +105,7 @@ class Masker:
     broken: bool = False  # somebody was told another list
     done: bool = False  # its seed was shown
     _seed: bytes = field(default=b"", repr=False)  # of the graph
-    _said: bytes = field(default=b"", repr=False)  # names the list
+    _list_digest: bytes = field(default=b"", repr=False)  # of the list that was agreed to
     _secrets: dict[str, bytes] = field(default_factory=dict, repr=False)  # shared with each partner
 
     def masked(self, keys: Mapping[str, bytes], numbers: NDArray[np.int64], asked: bytes = b"") -> Words:
@@ -150,7 +150,7 @@ class Masker:
         if not self.listed:
             self._refuse_list(listed)
             admit()
-            self._said = hashlib.sha256(json.dumps(sorted(listed)).encode()).digest()
+            self._list_digest = hashlib.sha256(json.dumps(sorted(listed)).encode()).digest()
             self.listed = listed
         elif self.listed != listed:
             raise InvalidInput("clients: another list than this client gave its word for; it is refused")
@@ -195,4 +195,4 @@ class Masker:
     def _word(self, giver: str, taker: str) -> bytes:
         secret = self._secrets[taker if giver == self.name else giver]  # of these two alone
         way = b"up" if giver < taker else b"down"
-        return hmac.digest(secret, b"mahrem-list-1" + self._said + way, "sha256")[:WORD]
+        return hmac.digest(secret, b"mahrem-list-1" + self._list_digest + way, "sha256")[:WORD]

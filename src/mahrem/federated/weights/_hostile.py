@@ -19,7 +19,7 @@ from mahrem.federated.weights._silo import TrainingSilo
 from mahrem.federated.wire import Answerer, Message
 from mahrem.types import Floats
 
-Lie = Callable[[Floats, Floats], Floats]  # takes the weights it was given and those it found
+Lie = Callable[[Floats, Floats], Floats]  # takes the weights it was given and those it trained
 
 
 @dataclass
@@ -28,21 +28,21 @@ class HostileClient:
 
     Args:
         honest: Whom it hides behind.
-        lie: Takes the weights that were given and those that were found, and gives those that are sent.
-        poisoned: Who finds weights, if not the honest client.
+        lie: Takes the weights that were given and those that were trained, and gives those that are sent.
+        poisoned: Who trains weights, if not the honest client.
 
     Example:
         >>> class Honest:
         ...     def answer(self, message):
         ...         return message.reply(weights=message.body["weights"] + 1, rows=9)
-        >>> upside_down = HostileClient(Honest(), lambda given, found: 2 * given - found)
+        >>> upside_down = HostileClient(Honest(), lambda given, trained: 2 * given - trained)
         >>> asked = Message("train", "run", 1, {"weights": np.zeros(2, np.float32)})
         >>> upside_down.answer(asked).body["weights"].tolist()
         [-1.0, -1.0]
     """
 
     honest: Answerer
-    lie: Lie = field(default=lambda _, found: found, repr=False)
+    lie: Lie = field(default=lambda _, trained: trained, repr=False)
     poisoned: Answerer | None = field(default=None, repr=False)
 
     def answer(self, message: Message) -> Message:

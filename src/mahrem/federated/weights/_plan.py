@@ -236,10 +236,10 @@ class LearningPlan:
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain data, without None: a plan file has no such thing."""
-        said = {name: getattr(self, name) for name in settings_of(LearningPlan)}
+        settings = {name: getattr(self, name) for name in settings_of(LearningPlan)}
         plain = {"hidden": list(self.hidden), "rate": self.learning_rate}
-        kept = {name: value for name, value in (said | plain).items() if value is not None}
-        return {**kept, "protections": self.protections.as_dict()}
+        known = {name: value for name, value in (settings | plain).items() if value is not None}
+        return {**known, "protections": self.protections.as_dict()}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> LearningPlan:

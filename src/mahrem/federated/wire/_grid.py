@@ -131,8 +131,8 @@ class LocalGrid:
     def _household(self) -> Household | None:
         houses = {id(getattr(client, "household", None)) for client in self.clients.values()}
         first = next(iter(self.clients.values()), None)
-        found: Household | None = getattr(first, "household", None)
-        return found if len(houses) == 1 and self.lost is None else None
+        household: Household | None = getattr(first, "household", None)
+        return household if len(houses) == 1 and self.lost is None else None
 
     def ask_together(self, nodes: Sequence[str], message: Message) -> Message | None:
         """Send one message for many clients and give the one answer; None if there is none for all.
@@ -156,8 +156,8 @@ class LocalGrid:
         back = self._timed(write, answer)
         self.traffic.rounds += 1
         self.traffic.add_together(nodes, len(data), len(back))
-        found: Message = self._timed(read, back)
-        return found if found.answers(message) else None
+        reply: Message = self._timed(read, back)
+        return reply if reply.answers(message) else None
 
     def _ask(self, node: str, message: Message, data: bytes) -> Message | Failure:
         lost = self.lost is not None and self.lost(node, message)

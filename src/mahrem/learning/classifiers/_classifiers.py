@@ -40,20 +40,21 @@ class FittedClassifier:
     def predict(self, features: Floats) -> Integers:
         """Give the class of each row."""
         with _one_at_a_time():
-            found: Integers = np.asarray(self.model.predict(features), np.int64)
-        return found
+            answers: Integers = np.asarray(self.model.predict(features), np.int64)
+        return answers
 
     def scores(self, features: Floats, classes: int) -> Floats:
         """Give ``(n, classes)`` how much speaks for each class; only their order counts."""
         with _one_at_a_time():
             if hasattr(self.model, "predict_proba"):
-                found = np.asarray(self.model.predict_proba(features), np.float64)
+                known_scores = np.asarray(self.model.predict_proba(features), np.float64)
             else:
-                found = np.asarray(self.model.decision_function(features), np.float64)
-        found = np.column_stack([-found, found]) if found.ndim == 1 else found
-        spoken = np.full((len(found), classes), -np.inf)
-        spoken[:, np.asarray(self.model.classes_, np.int64)] = found
-        return spoken
+                known_scores = np.asarray(self.model.decision_function(features), np.float64)
+        if known_scores.ndim == 1:
+            known_scores = np.column_stack([-known_scores, known_scores])
+        scores = np.full((len(known_scores), classes), -np.inf)
+        scores[:, np.asarray(self.model.classes_, np.int64)] = known_scores
+        return scores
 
 
 def need_learning() -> None:

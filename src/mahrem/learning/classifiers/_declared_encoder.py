@@ -103,8 +103,10 @@ class DeclaredWords:
         leaves = () if tree is None else tree.labels[0]
         labels = pl.Series([*self.values, *(leaf for leaf in leaves if leaf not in self.values)])
         place = place_alone("text", pl.String(), tuple(labels))
-        found = texts.to_frame("text").select(place).to_series()
-        return write_labels(labels.gather(found)).zip_with(found.is_not_null() | texts.is_null(), _ANY)
+        positions = texts.to_frame("text").select(place).to_series()
+        return write_labels(labels.gather(positions)).zip_with(
+            positions.is_not_null() | texts.is_null(), _ANY
+        )
 
     def block(self, cells: pl.Series, tree: Hierarchy | None = None) -> Floats:
         """Give the share of each value in each cell; a value that nobody declared is shared out as ``*``."""

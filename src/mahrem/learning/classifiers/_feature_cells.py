@@ -22,14 +22,14 @@ def cell_beginnings(text: str | None) -> list[str]:
 
 def cell_values(cells: pl.Series) -> list[str]:
     """Collect the values that are named anywhere in the cells, sorted."""
-    found: set[str] = set()
+    values: set[str] = set()
     for text in cells.to_list():
         cell = read_cell(text)
         if isinstance(cell, Members):
-            found.update(member for member in cell.members if member is not None)
+            values.update(member for member in cell.members if member is not None)
         elif (value := getattr(cell, "text", None)) is not None:
-            found.add(value)
-    return sorted(found)
+            values.add(value)
+    return sorted(values)
 
 
 def cell_ends(cells: pl.Series) -> tuple[Floats, Floats]:

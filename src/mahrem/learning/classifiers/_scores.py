@@ -94,9 +94,10 @@ def answer_figures(truth: Integers, predicted: Integers, scores: Floats) -> dict
     classes of one against the rest, of two classes it is that of the second.
 
     Example:
-        >>> truth, said = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
-        >>> found = answer_figures(truth, said, np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.1, 0.9]]))
-        >>> found["accuracy"], found["auc"], round(found["macro_f1"], 4)
+        >>> truth, answers = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
+        >>> scores = np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.1, 0.9]])
+        >>> figures = answer_figures(truth, answers, scores)
+        >>> figures["accuracy"], figures["auc"], round(figures["macro_f1"], 4)
         (0.75, 1.0, 0.7333)
     """
     classes = scores.shape[1]

@@ -74,10 +74,10 @@ def noisy_score(model: Any, X: object, y: object, book: Ledger, epsilon: float) 
         raise InvalidParameter(
             f"ledger: its unit is a person (subject={book.unit.subject!r}), and a score counts single rows"
         )
-    found = label_codes(np.asarray(model.predict(X)).tolist(), model.classes_)
-    if length_of(y) != found.shape:
-        raise InvalidInput(f"X={len(found)} rows, y of shape {length_of(y)}: every row needs one label")
-    wrong = (found != label_codes(y, model.classes_)).astype(np.float64)
+    predictions = label_codes(np.asarray(model.predict(X)).tolist(), model.classes_)
+    if length_of(y) != predictions.shape:
+        raise InvalidInput(f"X={len(predictions)} rows, y of shape {length_of(y)}: every row needs one label")
+    wrong = (predictions != label_codes(y, model.classes_)).astype(np.float64)
     noise = error_noise(book, epsilon)
     book.spend(paid_event(noise), what="score: share of right answers", epsilon=epsilon)
     return 1 - noisy_share(wrong, noise)[0]

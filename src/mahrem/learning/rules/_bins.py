@@ -147,15 +147,15 @@ def supervised_cuts(values: Floats, target: Integers) -> Floats:
     classes = int(target.max()) + 1
     table = np.bincount(place * classes + target, minlength=len(distinct) * classes)
     before = np.concatenate([np.zeros((1, classes)), np.cumsum(table.reshape(-1, classes), axis=0)])
-    found: list[int] = []
+    cuts: list[int] = []
     waiting = [(0, len(distinct))]
     while waiting:
         first, last = waiting.pop()
         cut = _best_cut(before[first : last + 1] - before[first])
         if cut is not None:
-            found.append(first + cut)
+            cuts.append(first + cut)
             waiting += [(first, first + cut), (first + cut, last)]
-    at = np.array(sorted(found), np.int64)
+    at = np.array(sorted(cuts), np.int64)
     return distinct[at - 1] / 2 + distinct[at] / 2
 
 

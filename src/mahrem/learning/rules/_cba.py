@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -234,21 +234,21 @@ class CBA(Estimator):
         self.classes_, codes = _classes(labels)
         width = len(str(len(self.classes_)))  # numbers as text that sort as the classes do
         names = [f"{number:0{width}d}" for number in range(len(self.classes_))]
-        found = cba(cells, pl.Series(names, dtype=pl.String).gather(codes), settings)
+        coded_rules = cba(cells, pl.Series(names, dtype=pl.String).gather(codes), settings)
         spelt = dict(zip(names, map(str, self.classes_.tolist()), strict=True))
-        self.rules_ = _renamed(found, spelt)
-        self._said = found
+        self.rules_ = _renamed(coded_rules, spelt)
+        self._coded_rules = coded_rules
         return self
 
     def predict(self, X: object) -> Any:
         """Give the class that the first matching rule says."""
         first = self._first(X)
-        return self.classes_[self._said.decide(first)]
+        return self.classes_[self._coded_rules.decide(first)]
 
     def predict_proba(self, X: object) -> Floats:
         """Give the shares of the classes among the training rows of the first matching rule."""
         first = self._first(X)
-        shares: Floats = self._said.shares()[first]
+        shares: Floats = self._coded_rules.shares()[first]
         return shares
 
     def score(self, X: object, y: object) -> float:
@@ -269,7 +269,7 @@ class CBA(Estimator):
 
     def _first(self, X: object) -> Integers:
         frame = self.refuse_other_features(X)
-        return self._said.first(as_cells(frame, self._said.columns), self.hierarchies)
+        return self._coded_rules.first(as_cells(frame, self._coded_rules.columns), self.hierarchies)
 
 
 def _classes(labels: Any) -> tuple[Any, Integers]:
@@ -286,9 +286,10 @@ def _classes(labels: Any) -> tuple[Any, Integers]:
     return classes, codes
 
 
-def _renamed(found: RuleList, names: Mapping[str, str]) -> RuleList:
-    rules = tuple(
-        Rule(rule.left, names[rule.right], rule.support, rule.confidence, rule.counts) for rule in found.rules
+def _renamed(rules: RuleList, names: Mapping[str, str]) -> RuleList:
+    return replace(
+        rules,
+        classes=tuple(names[label] for label in rules.classes),
+        rules=tuple(replace(rule, right=names[rule.right]) for rule in rules.rules),
+        default=names[rules.default],
     )
-    classes = tuple(names[label] for label in found.classes)
-    return RuleList(found.columns, classes, rules, names[found.default], found.rows, found.rest)

@@ -153,8 +153,8 @@ def class_rules(
         Liu, Hsu, Ma: Integrating classification and association rule mining, 1998.
 
     Example:
-        >>> found = class_rules(np.array([[0], [1]], np.int32), np.array([[3, 1], [0, 2]]), confidence=0.5)
-        >>> found.left.ravel().tolist(), found.right.tolist(), found.confidence().tolist()
+        >>> rules = class_rules(np.array([[0], [1]], np.int32), np.array([[3, 1], [0, 2]]), confidence=0.5)
+        >>> rules.left.ravel().tolist(), rules.right.tolist(), rules.confidence().tolist()
         ([1, 0], [1, 0], [1.0, 0.75])
     """
     right = counts.argmax(axis=1).astype(np.int32) if len(counts) else np.empty(0, np.int32)
@@ -184,7 +184,7 @@ def _worse_than_a_part(sets: ItemMatrix, counts: Integers, right: Codes) -> Mask
             parts = np.full((len(mine), sets.shape[1]), -1, np.int32)
             parts[:, : size - 1] = np.delete(sets[mine, :size], without, axis=1)
             there = np.array([number.get(items.tobytes(), -1) for items in parts], np.int64)
-            found, part = mine[there >= 0], there[there >= 0]
-            wrong = rows[part] - counts[part, right[found]]
-            worse[found] |= error[found] > pessimistic_error(wrong, rows[part])
+            longer, part = mine[there >= 0], there[there >= 0]
+            wrong = rows[part] - counts[part, right[longer]]
+            worse[longer] |= error[longer] > pessimistic_error(wrong, rows[part])
     return worse

@@ -219,13 +219,13 @@ def _values(text: str | None, nodes: Mapping[str, frozenset[str | None]]) -> fro
 
 def _nodes(tree: Hierarchy | None) -> dict[str, frozenset[str | None]]:
     """Give the leaves under each cell that a tree can show."""
-    found: dict[str, frozenset[str | None]] = {}
+    by_cell: dict[str, frozenset[str | None]] = {}
     if tree is None:
-        return found
+        return by_cell
     for height in range(tree.levels):
         leaves: dict[int, set[str | None]] = {}
         for leaf, node in zip(tree.labels[0], tree.nodes[height].tolist(), strict=True):
             leaves.setdefault(node, set()).add(leaf)
         for node, cell in enumerate(tree.cells(height).to_list()):
-            found.setdefault(cell, frozenset(leaves[node]))
-    return found
+            by_cell.setdefault(cell, frozenset(leaves[node]))
+    return by_cell

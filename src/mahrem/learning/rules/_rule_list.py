@@ -74,8 +74,8 @@ class RuleList:
             hierarchies: Trees of columns whose cells are nodes.
         """
         items, left = item_matrix(self)
-        found = first_match(covered_bits(cells, items, hierarchies), left)
-        return found.astype(np.int64)
+        numbers = first_match(covered_bits(cells, items, hierarchies), left)
+        return numbers.astype(np.int64)
 
     def decide(self, first: Integers) -> Integers:
         """Give the class, as a number, that the first matching rules say."""

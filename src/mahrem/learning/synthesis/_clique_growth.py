@@ -111,13 +111,13 @@ class CountedTables:
     def counts(self, columns: tuple[int, ...]) -> Integers:
         """Count rows over columns; private."""
         key = tuple(sorted(columns))
-        found = self.known.get(key)
-        if found is None:
-            found = marginal_counts(self.codes, key, self.sizes)
-            if self.held + found.size <= _MOST_HELD:
-                self.known[key] = found
-                self.held += found.size
-        return found.transpose(tuple(key.index(column) for column in columns))
+        counts = self.known.get(key)
+        if counts is None:
+            counts = marginal_counts(self.codes, key, self.sizes)
+            if self.held + counts.size <= _MOST_HELD:
+                self.known[key] = counts
+                self.held += counts.size
+        return counts.transpose(tuple(key.index(column) for column in columns))
 
     def noisy(self, columns: tuple[int, ...], count: Count, deviation: float) -> Measured:
         """Count rows over columns with noise."""
@@ -144,15 +144,15 @@ def _candidates(cliques: Sequence[Clique], growth: Growth) -> Iterator[tuple[tup
 
 def _hooks(cliques: Sequence[Clique], growth: Growth) -> list[tuple[int, ...]]:
     """List the sets of columns that a new one may hang on: parts of a clique, with the target if any."""
-    found: dict[tuple[int, ...], None] = {}
+    hooks: dict[tuple[int, ...], None] = {}
     fixed = () if growth.target is None else (growth.target,)
     for clique in cliques:
         others = sorted(column for column in clique.columns if column != growth.target)
         for width in range(growth.width - len(fixed) + 1):
             for chosen in itertools.combinations(others, width):
                 if fixed or chosen:
-                    found[(*fixed, *chosen)] = None
-    return list(found)
+                    hooks[(*fixed, *chosen)] = None
+    return list(hooks)
 
 
 def _score(tables: CountedTables, growth: Growth, above: tuple[int, ...], new: int) -> int:

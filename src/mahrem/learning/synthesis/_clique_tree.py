@@ -82,20 +82,22 @@ class CliqueTree:
             parent = self.cliques[place].parent
             beliefs[parent] = beliefs[parent] + self._spread(messages[place], place)
         beliefs[0] = beliefs[0] - _log_total(beliefs[0])
-        found = [np.exp(beliefs[0])]
+        marginals = [np.exp(beliefs[0])]
         for place in range(1, len(beliefs)):
-            above = self._gathered(found[self.cliques[place].parent], place)
+            above = self._gathered(marginals[self.cliques[place].parent], place)
             inside = np.exp(beliefs[place] - messages[place][..., None])
-            found.append(inside * above[..., None])
-        return found
+            marginals.append(inside * above[..., None])
+        return marginals
 
     def conditionals(self, marginals: Sequence[Floats]) -> list[Floats]:
         """Give, for each clique, the distribution of its new column given the others; rows add up to 1."""
-        found = []
+        conditionals = []
         for table in marginals:
             total = table.sum(axis=-1, keepdims=True)
-            found.append(np.where(total > 0, table / np.where(total > 0, total, 1.0), 1 / table.shape[-1]))
-        return found
+            conditionals.append(
+                np.where(total > 0, table / np.where(total > 0, total, 1.0), 1 / table.shape[-1])
+            )
+        return conditionals
 
     def _others(self, place: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Give the parent's columns and which of them this clique hangs on, in this clique's order."""
@@ -117,8 +119,8 @@ def _log_sum(table: Floats) -> Floats:
     top = table.max(axis=-1, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
-        found: Floats = np.log(np.exp(table - top).sum(axis=-1)) + top[..., 0]
-    return np.maximum(found, -1e300)  # finite, so that differences of empty groups are no NaN
+        sums: Floats = np.log(np.exp(table - top).sum(axis=-1)) + top[..., 0]
+    return np.maximum(sums, -1e300)  # finite, so that differences of empty groups are no NaN
 
 
 def _log_total(table: Floats) -> float:
@@ -179,8 +181,8 @@ def fit_tree(
     Example:
         >>> tree = CliqueTree((2, 2), (Clique((0,), -1), Clique((0, 1), 0)))
         >>> counts = np.array([[40.0, 10.0], [10.0, 40.0]])
-        >>> found = tree.marginals(fit_tree(tree, [Measured((0, 1), counts, 1.0)], 100.0))
-        >>> (100 * found[1]).round(1).tolist()
+        >>> marginals = tree.marginals(fit_tree(tree, [Measured((0, 1), counts, 1.0)], 100.0))
+        >>> (100 * marginals[1]).round(1).tolist()
         [[40.0, 10.0], [10.0, 40.0]]
     """
     targets = [_aimed(tree, one, total) for one in measured]

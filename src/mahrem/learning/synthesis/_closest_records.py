@@ -21,11 +21,11 @@ def closest_distances(asked: Floats, known: Floats) -> Floats:
         [1.0, 0.0]
     """
     lengths = np.einsum("ij,ij->i", known, known)
-    found = np.empty(len(asked))
+    distances = np.empty(len(asked))
     block = max(1, _DISTANCES // len(known))
     for start in range(0, len(asked), block):
         part = asked[start : start + block]
         nearest = np.argmin(lengths - 2 * (part @ known.T), axis=1)
         # Differences once more for the winner alone: the product loses digits where rows are equal.
-        found[start : start + block] = np.linalg.norm(part - known[nearest], axis=1)
-    return found
+        distances[start : start + block] = np.linalg.norm(part - known[nearest], axis=1)
+    return distances

@@ -31,7 +31,7 @@ class CoarseGroups:
         """How many groups."""
         return len(self.weight)
 
-    def told_apart(self, noisy: Floats, deviation: float) -> CoarseGroups:
+    def with_classes(self, noisy: Floats, deviation: float) -> CoarseGroups:
         """Give the same groups with shares for each class, from ``(cells, classes)`` noisy counts."""
         shares = []
         for counts in noisy.T:
@@ -90,8 +90,8 @@ def _denoised(noisy: Floats, deviation: float) -> Floats:
     ordered = np.sort(noisy)[::-1]
     surplus = (np.cumsum(ordered) - total) / np.arange(1, len(ordered) + 1)
     last = int(np.flatnonzero(ordered > surplus).max(initial=0))
-    found: Floats = np.maximum(noisy - surplus[last], 0.0)
-    return found
+    counts: Floats = np.maximum(noisy - surplus[last], 0.0)
+    return counts
 
 
 def _runs(counts: Floats, floor: float, most: int) -> Integers:

@@ -54,7 +54,7 @@ def declare_domain(
             if name not in columns:
                 raise InvalidParameter(f"{where}={name!r} is not among the columns to be synthesised")
     refuse_undeclared(facts, [name for name in columns if name not in dates])
-    made = []
+    domain_columns = []
     for name in columns:
         known, gaps = facts.columns.get(name), name in missing
         if name in dates:
@@ -62,16 +62,18 @@ def declare_domain(
             if not low < high:
                 raise InvalidParameter(f"dates={name!r}: the first day must lie before the last")
             edges = _edges(low, high, cells.get(name), fine, whole=True, name=name)
-            made.append(DomainColumn(name=name, kind="date", edges=edges, gaps=gaps))
+            domain_columns.append(DomainColumn(name=name, kind="date", edges=edges, gaps=gaps))
         elif known is not None and known.categories is not None:
-            made.append(DomainColumn(name=name, kind="category", categories=known.categories, gaps=gaps))
+            domain_columns.append(
+                DomainColumn(name=name, kind="category", categories=known.categories, gaps=gaps)
+            )
         else:
             low, high = facts.bounds(name)
             usual = "whole" if low.is_integer() and high.is_integer() else "number"
             kind = _number_kind(kinds.get(name, usual))
             edges = _edges(low, high, cells.get(name), fine, whole=kind == "whole", name=name)
-            made.append(DomainColumn(name=name, kind=kind, edges=edges, gaps=gaps))
-    return DeclaredDomain(columns=tuple(made), facts=facts)
+            domain_columns.append(DomainColumn(name=name, kind=kind, edges=edges, gaps=gaps))
+    return DeclaredDomain(columns=tuple(domain_columns), facts=facts)
 
 
 def _number_kind(kind: str) -> Literal["whole", "number"]:

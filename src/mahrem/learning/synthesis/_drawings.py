@@ -67,7 +67,7 @@ class CodedDrawing(NetworkDrawing):
     def outputs(self, labels: Integers | None, rows: int, rng: np.random.Generator) -> Floats:
         """Give ``(rows, width)`` outputs for random codes, each with its label."""
         torch = torch_of()
-        found = []
+        blocks = []
         for start in range(0, rows, CHUNK):
             part = min(CHUNK, rows - start)
             fed = np.zeros((part, self.code + self.labels), dtype=np.float32)
@@ -75,8 +75,8 @@ class CodedDrawing(NetworkDrawing):
             if labels is not None:
                 fed[np.arange(part), self.code + labels[start : start + part]] = 1
             with torch.no_grad():
-                found.append(self.network(torch.from_numpy(fed)).numpy())
-        return np.concatenate(found)
+                blocks.append(self.network(torch.from_numpy(fed)).numpy())
+        return np.concatenate(blocks)
 
     def cells(self, asked: CellsAsked, rng: np.random.Generator) -> tuple[Integers, Integers]:
         outputs = self.outputs(asked.labels, asked.tried, rng).astype(np.float64)
@@ -108,6 +108,6 @@ def drawn_cells(outputs: Floats, rng: np.random.Generator) -> Integers:
     chances = np.exp(outputs - outputs.max(axis=1, keepdims=True))
     edges = np.cumsum(chances, axis=1)
     points = rng.random(len(edges)) * edges[:, -1]
-    found = (points[:, None] >= edges).sum(axis=1)
+    groups = (points[:, None] >= edges).sum(axis=1)
     last = (chances > 0).cumsum(axis=1).argmax(axis=1)  # rounding must not reach past it
-    return np.asarray(np.minimum(found, last), dtype=np.int64)
+    return np.asarray(np.minimum(groups, last), dtype=np.int64)

@@ -71,17 +71,17 @@ class GroupConditions:
         """Read conditions; refuses unknown columns and values, and what nothing declared meets."""
         table.schema.refuse_given(table.domain, given)
         cells, kept, within = [], {}, {}
-        for place, (name, made) in enumerate(zip(table.modelled, table.groups, strict=True)):
-            inside = _inside(made, made.share)
-            if name not in given and made.by_class is not None:
-                cells.append(np.stack([_inside(made, share) for share in made.by_class]))
+        for place, (name, groups) in enumerate(zip(table.modelled, table.groups, strict=True)):
+            inside = _inside(groups, groups.share)
+            if name not in given and groups.by_class is not None:
+                cells.append(np.stack([_inside(groups, share) for share in groups.by_class]))
                 continue
             if name in given:
                 overlap, narrowed = table.domain[name].admitted(given[name])
                 if narrowed is not None:
                     within[name] = narrowed
                 if not (inside * overlap).any():  # noise has hidden all such cells: none is likelier
-                    inside = (np.arange(made.size)[:, None] == made.group) / len(made.group)
+                    inside = (np.arange(groups.size)[:, None] == groups.group) / len(groups.group)
                 inside = inside * overlap
                 kept[place] = meets = inside.sum(axis=1)
                 inside = np.where(meets[:, None] > 0, inside / np.where(meets > 0, meets, 1)[:, None], 1.0)
@@ -89,11 +89,11 @@ class GroupConditions:
         return cls(cells, kept, within)
 
 
-def _inside(made: CoarseGroups, share: Floats) -> Floats:
+def _inside(groups: CoarseGroups, share: Floats) -> Floats:
     """Give ``(groups, cells)`` chances."""
-    found = np.zeros((made.size, len(made.group)))
-    found[made.group, np.arange(len(made.group))] = share
-    return found
+    chances = np.zeros((groups.size, len(groups.group)))
+    chances[groups.group, np.arange(len(groups.group))] = share
+    return chances
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +125,7 @@ class DrawnTable(ABC):
     def describe(self) -> dict[str, Any]:
         """Say what the model is made of; all of it is private already."""
         pairs = zip(self.about.modelled, self.about.groups, strict=True)
-        return {"groups": {name: made.size for name, made in pairs}, **self.details()}
+        return {"groups": {name: groups.size for name, groups in pairs}, **self.details()}
 
     def sample(
         self, rows: int | None = None, *, seed: int | None = None, given: Given | None = None
@@ -161,9 +161,9 @@ class DrawnTable(ABC):
 
         while count > 0:
             part = min(count, BATCH)
-            found = keys.keep(drawn(part), drawn)
-            refuse_broken(found, rules, domain)
-            yield found
+            table = keys.keep(drawn(part), drawn)
+            refuse_broken(table, rules, domain)
+            yield table
             count -= part
 
     @abstractmethod
@@ -176,14 +176,14 @@ class DrawnTable(ABC):
 
     def _written(self, groups: Integers, rng: np.random.Generator, admitted: GroupConditions) -> pl.DataFrame:
         """Turn groups into values; totals are zero here and added up later."""
-        found: dict[str, pl.Series] = {}
+        columns: dict[str, pl.Series] = {}
         for place, name in enumerate(self.about.modelled):
             chances, group = admitted.cells[place], groups[:, place]
             if len(chances) > 1 and self.about.target is not None:
                 group = groups[:, self.about.target] * chances.shape[1] + group
             drawn = spread_draw(chances.reshape(-1, chances.shape[2]), group, rng)
-            found[name] = self.domain[name].draw(drawn, rng, admitted.within.get(name))
+            columns[name] = self.domain[name].draw(drawn, rng, admitted.within.get(name))
         for name in self.domain.names:
-            if name not in found:
-                found[name] = pl.Series(name, np.zeros(len(groups))).cast(self.domain[name].dtype)
-        return pl.DataFrame([found[name] for name in self.domain.names])
+            if name not in columns:
+                columns[name] = pl.Series(name, np.zeros(len(groups))).cast(self.domain[name].dtype)
+        return pl.DataFrame([columns[name] for name in self.domain.names])

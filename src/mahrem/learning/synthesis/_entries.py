@@ -32,8 +32,8 @@ class SynthesisMethod(Entry):
         """Make it; settings of a network and its training go to the network."""
         kind = self.load()
         if not self.torch:
-            made: Synthesiser = kind(**settings)
-            return made
+            synthesiser: Synthesiser = kind(**settings)
+            return synthesiser
         from mahrem.learning.synthesis._network_tables import NetworkTables
 
         own = {entry.name for entry in fields(kind)} & set(settings)

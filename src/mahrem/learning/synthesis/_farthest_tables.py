@@ -18,7 +18,7 @@ _MOST_CANDIDATES = 2_000
 
 
 def count_farthest(
-    made: Population, tables: CountedTables, rounds: Sequence[RoundPlan], target: int | None
+    population: Population, tables: CountedTables, rounds: Sequence[RoundPlan], target: int | None
 ) -> dict[tuple[int, ...], float]:
     """In every round select the tables that are farthest off, count them with noise, and learn them.
 
@@ -26,7 +26,7 @@ def count_farthest(
     make of it. Gives the deviation of the noise on each table that was counted.
 
     Args:
-        made: The model; it learns.
+        population: The model; it learns.
         tables: Counts of the rows; private.
         rounds: What each round may cost.
         target: A column whose tables count more.
@@ -37,11 +37,11 @@ def count_farthest(
     counted: dict[tuple[int, ...], float] = {}
     for one in rounds:
         # The L1 distance of two tables is at most twice the rows: noise beyond that leaves nothing to gain.
-        most = max(2 * made.total / (HALF_NORMAL * one.noise.scale), 4.0)
+        most = max(2 * population.total / (HALF_NORMAL * one.noise.scale), 4.0)
         candidates = _candidates(tables.sizes, most, target)
         scores = [
             (WITH_TARGET if target is not None and target in columns else 1)
-            * _score(made, tables, columns, one.noise.scale)
+            * _score(population, tables, columns, one.noise.scale)
             for columns in candidates
         ]
         measured = []
@@ -51,8 +51,8 @@ def count_farthest(
             scores.pop(place)
             measured.append(tables.noisy(columns, one.noise, one.noise.scale))
             counted[columns] = one.noise.scale
-        made.learn(measured)
-    made.settle()
+        population.learn(measured)
+    population.settle()
     return counted
 
 
@@ -69,9 +69,9 @@ def _candidates(sizes: Sequence[int], most: float, target: int | None) -> list[t
     return [*([one for one in pairs if cells(one) <= most] or pairs), *small[:room]]
 
 
-def _score(made: Population, tables: CountedTables, columns: tuple[int, ...], deviation: float) -> int:
+def _score(population: Population, tables: CountedTables, columns: tuple[int, ...], deviation: float) -> int:
     """Score a table exactly, in whole numbers: a row moves it by one :data:`UNIT`."""
     counts = tables.counts(columns).astype(np.int64)
-    expected = np.rint(made.counts(columns) * UNIT).astype(np.int64)
+    expected = np.rint(population.counts(columns) * UNIT).astype(np.int64)
     noise = HALF_NORMAL * deviation * counts.size
     return int(np.abs(counts * UNIT - expected).sum()) - round(noise * UNIT)

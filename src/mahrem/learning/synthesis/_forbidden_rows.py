@@ -67,10 +67,10 @@ def parse_never(text: str) -> Never | None:
     if head != "never":
         return None
     parts = [part.partition("=") for part in re.split(r"\s+and\s+", rest.strip())]
-    found = tuple((name.strip(), given.strip()) for name, _, given in parts)
-    if len(found) < 2 or not all(name and given for name, given in found):
+    conditions = tuple((name.strip(), value.strip()) for name, _, value in parts)
+    if len(conditions) < 2 or not all(name and value for name, value in conditions):
         raise InvalidParameter(f"constraint={text!r} must read like 'never sex=m and pregnant=yes'")
-    return Never(found)
+    return Never(conditions)
 
 
 def _condition(column: DomainColumn, text: str) -> Any:

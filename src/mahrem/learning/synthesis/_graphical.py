@@ -243,14 +243,14 @@ def _workload(columns: int, target: int | None) -> dict[tuple[int, ...], int]:
     triples = [
         one for one in combinations(range(columns), min(3, columns)) if target is None or target in one
     ]
-    found: dict[tuple[int, ...], int] = {}
+    weights: dict[tuple[int, ...], int] = {}
     for one in triples:
         for width in range(1, len(one) + 1):
             for part in combinations(one, width):
-                found[part] = 0
-    for part in found:
-        found[part] = sum(len(set(part) & set(one)) for one in triples)
-    return found
+                weights[part] = 0
+    for part in weights:
+        weights[part] = sum(len(set(part) & set(one)) for one in triples)
+    return weights
 
 
 class GraphicalModel:
@@ -274,14 +274,14 @@ class GraphicalModel:
         """Fit a graphical model to all tables by mirror descent."""
         mbi = engine()
         domain = mbi.Domain(tuple(range(len(self.sizes))), self.sizes)
-        said = [
+        measurements = [
             mbi.LinearMeasurement(
                 one.counts.ravel(), one.columns, float(np.sqrt(np.mean(np.square(one.deviation))))
             )
             for one in self.measured
         ]
         self.known = mbi.estimation.MirrorDescent().estimate(
-            domain, said, known_total=self.total, iters=FITTED, warm_start=self.known
+            domain, measurements, known_total=self.total, iters=FITTED, warm_start=self.known
         )
         self.tree = junction_tree(self.sizes, self.sets)
         potentials = self.tree.zeros()

@@ -255,13 +255,13 @@ class _Split:
             events += [Repeated(selection.event, cliques), self._paid(clique, cliques)]
             each = (rest - part) / max(1, len(self.tables))
             for tables in self.tables:
-                made = RoundPlan(
+                round_plan = RoundPlan(
                     tables=tables,
                     selection=self._selection(each * SELECTION, tables, self.weight * UNIT),
                     noise=self._noise(each * (1 - SELECTION), tables),
                 )
-                rounds.append(made)
-                events += [Repeated(made.selection.event, tables), self._paid(made.noise, tables)]
+                rounds.append(round_plan)
+                events += [Repeated(round_plan.selection.event, tables), self._paid(round_plan.noise, tables)]
         return MarginalPlan(
             epsilon=self.budget.epsilon,
             delta=self.budget.delta,

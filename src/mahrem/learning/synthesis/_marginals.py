@@ -107,7 +107,7 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
     def fine(self, plan: MarginalPlan, rows: int | None) -> int:
         return fine_cells(plan.one_way.scale, rows)
 
-    def told_apart(self, domain: DeclaredDomain, plan: MarginalPlan, rows: int | None) -> int | None:
+    def counted_target(self, domain: DeclaredDomain, plan: MarginalPlan, rows: int | None) -> int | None:
         if self.target is None:
             return None
         cells = domain[self.target].cells
@@ -130,7 +130,7 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
             return fitted
         conditionals = tree.conditionals(tree.marginals(fitted.potentials))
         rows = tree_sample(tree, conditionals, rows_to_weigh(total, len(sizes)), np.random.default_rng(0))
-        made = Population(
+        population = Population(
             sizes,
             rows,
             total,
@@ -139,9 +139,11 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
                 for clique, one in zip(tree.cliques, conditionals, strict=True)
             },
         )
-        made.believe(known)
-        counted = count_farthest(made, tables, plan.rounds, target)
-        return replace(fitted, rows=made.rows, weights=made.weights, counted={**fitted.counted, **counted})
+        population.believe(known)
+        counted = count_farthest(population, tables, plan.rounds, target)
+        return replace(
+            fitted, rows=population.rows, weights=population.weights, counted={**fitted.counted, **counted}
+        )
 
     def promise(self, plan: MarginalPlan, ledger: Ledger) -> str:
         more = ""

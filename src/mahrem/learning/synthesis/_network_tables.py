@@ -203,7 +203,7 @@ class _Layout:
 
 def _ones(codes: Integers, sizes: list[int]) -> npt.NDArray[np.float32]:
     """Write groups as ones and zeros, columns side by side."""
-    found = np.zeros((len(codes), sum(sizes)), dtype=np.float32)
+    ones = np.zeros((len(codes), sum(sizes)), dtype=np.float32)
     starts = np.cumsum([0, *sizes[:-1]])
-    found[np.arange(len(codes))[:, None], codes + starts] = 1
-    return found
+    ones[np.arange(len(codes))[:, None], codes + starts] = 1
+    return ones

@@ -101,21 +101,23 @@ def _counted(
 
 def _grouped(column: DomainColumn, counts: Floats, deviation: float, most: int) -> CoarseGroups:
     many = counts.shape[1]
-    made = coarse_groups(
+    groups = coarse_groups(
         counts.sum(axis=1),
         deviation=deviation * many**0.5,
         ordered=column.kind != "category",
         apart=int(column.gaps),
         most=most,
     )
-    return made.told_apart(counts, deviation) if many > 1 else made
+    return groups.with_classes(counts, deviation) if many > 1 else groups
 
 
-def _single(place: int, made: CoarseGroups, counts: Floats, deviation: float, target: int | None) -> Measured:
+def _single(
+    place: int, groups: CoarseGroups, counts: Floats, deviation: float, target: int | None
+) -> Measured:
     """Give the counts of groups; the more cells one has, the more noise is in it."""
-    gathered = np.zeros((made.size, counts.shape[1]))
-    np.add.at(gathered, made.group, counts)
-    spread = deviation * np.sqrt(np.bincount(made.group))
+    gathered = np.zeros((groups.size, counts.shape[1]))
+    np.add.at(gathered, groups.group, counts)
+    spread = deviation * np.sqrt(np.bincount(groups.group))
     if target is None or counts.shape[1] == 1:
         return Measured((place,), gathered[:, 0], spread)
     return Measured((place, target), gathered, np.repeat(spread[:, None], counts.shape[1], axis=1))

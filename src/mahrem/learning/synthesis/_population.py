@@ -94,9 +94,9 @@ class Population:
 
     Example:
         >>> rows = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 500)
-        >>> made = Population((2, 2), rows, 100.0, {(0,): np.zeros(2), (1,): np.zeros(2)})
-        >>> made.learn([Measured((0, 1), np.array([[40.0, 10.0], [10.0, 40.0]]), 0.1)])
-        >>> made.counts((0, 1)).round().tolist()
+        >>> population = Population((2, 2), rows, 100.0, {(0,): np.zeros(2), (1,): np.zeros(2)})
+        >>> population.learn([Measured((0, 1), np.array([[40.0, 10.0], [10.0, 40.0]]), 0.1)])
+        >>> population.counts((0, 1)).round().tolist()
         [[40.0, 10.0], [10.0, 40.0]]
     """
 

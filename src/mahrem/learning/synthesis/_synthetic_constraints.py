@@ -123,8 +123,8 @@ def parse_constraint(text: str) -> Constraint:
         >>> parse_constraint("paid = share + rest").parts
         ('share', 'rest')
     """
-    if found := parse_never(text) or parse_unique(text):
-        return found
+    if rule := parse_never(text) or parse_unique(text):
+        return rule
     if order := re.fullmatch(f"{_NAME}<={_NAME}", text):
         return AtMost(order[1], order[2])
     if order := re.fullmatch(f"{_NAME}>={_NAME}", text):
@@ -243,25 +243,25 @@ def keep_constraints(
     Guarantees:
         - Every row keeps every rule and every declared bound.
     """
-    found = _filled(draw(rows), constraints, domain)
+    table = _filled(draw(rows), constraints, domain)
     if not constraints:
-        return found, 0
+        return table, 0
     for _ in range(REDRAWS):
-        bad = _broken(found, constraints, domain)
+        bad = _broken(table, constraints, domain)
         count = int(bad.sum())
         if not count:
-            return found.select(domain.names), 0
-        found = _replaced(found, bad, _filled(draw(count), constraints, domain))
-    bad = _broken(found, constraints, domain)
-    repaired = _repaired(found.filter(pl.Series(bad)), constraints, domain)
+            return table.select(domain.names), 0
+        table = _replaced(table, bad, _filled(draw(count), constraints, domain))
+    bad = _broken(table, constraints, domain)
+    repaired = _repaired(table.filter(pl.Series(bad)), constraints, domain)
     hopeless = _broken(repaired, constraints, domain)
     if hopeless.any():
-        kept = pl.concat([found.filter(pl.Series(~bad)), repaired.filter(pl.Series(~hopeless))])
+        kept = pl.concat([table.filter(pl.Series(~bad)), repaired.filter(pl.Series(~hopeless))])
         if not kept.height:
             raise InvalidParameter("constraints contradict each other: no row could be made to keep them all")
         again = kept[np.arange(np.count_nonzero(hopeless)) % kept.height]
         repaired = _replaced(repaired, hopeless, again)
-    return _replaced(found, bad, repaired).select(domain.names), int(bad.sum())
+    return _replaced(table, bad, repaired).select(domain.names), int(bad.sum())
 
 
 def _replaced(rows: pl.DataFrame, bad: Mask, fresh: pl.DataFrame) -> pl.DataFrame:

@@ -80,14 +80,14 @@ class DomainColumn:
         gone = np.isnan(numbers)
         filled = np.where(gone, 0.0 if self.kind == "category" else self.edges[0], numbers)
         if self.kind == "category":
-            found = filled.astype(np.int64)
+            cells = filled.astype(np.int64)
         elif self.single:
-            found = np.rint(filled - self.edges[0]).astype(np.int64).clip(0, self.values - 1)
+            cells = np.rint(filled - self.edges[0]).astype(np.int64).clip(0, self.values - 1)
         else:
-            found = np.searchsorted(np.asarray(self.edges), filled, side="left").astype(np.int64)
-            found[filled >= self.edges[-1]] = self.values - 1
-        found[gone] = self.values if self.gaps else -1
-        return found
+            cells = np.searchsorted(np.asarray(self.edges), filled, side="left").astype(np.int64)
+            cells[filled >= self.edges[-1]] = self.values - 1
+        cells[gone] = self.values if self.gaps else -1
+        return cells
 
     def ranges(self) -> tuple[Floats, Floats]:
         """Give the ends of each cell that holds a value; whole numbers: both inside."""
@@ -110,7 +110,7 @@ class DomainColumn:
         held = np.where(gone, 0, cells)
         if self.kind == "category":
             words = pl.Series(self.name, list(self.categories), dtype=pl.String)
-            found = words.gather(held).cast(self.dtype)
+            values = words.gather(held).cast(self.dtype)
         else:
             low, high = self.ranges()
             if within is not None:
@@ -121,11 +121,11 @@ class DomainColumn:
             else:
                 first, last = np.ceil(low[held]), np.floor(high[held])
                 drawn = np.minimum(first + np.floor(share * (last - first + 1)), last)
-            found = pl.Series(self.name, drawn)
+            values = pl.Series(self.name, drawn)
             if self.kind == "date":
-                found = found.cast(pl.Int32).cast(pl.Date)
-            found = found.cast(self.dtype)
-        return found.to_frame().select(pl.when(pl.Series(~gone)).then(pl.col(self.name))).to_series()
+                values = values.cast(pl.Int32).cast(pl.Date)
+            values = values.cast(self.dtype)
+        return values.to_frame().select(pl.when(pl.Series(~gone)).then(pl.col(self.name))).to_series()
 
     def admitted(self, given: object) -> tuple[Floats, tuple[float, float] | None]:
         """Read a condition: a value, a list of values, or for numbers a pair ``(low, high)``, both inside.
@@ -246,15 +246,15 @@ class DeclaredDomain:
         needed = tuple(dict.fromkeys([*self.names, *([] if unit.subject is None else [unit.subject])]))
         check.columns_exist(needed, source.columns)
         cells = self._cells(source, needed)
-        found = np.stack([column.places(cells[column.name]) for column in self.columns], axis=1)
-        keep = (found >= 0).all(axis=1)
+        codes = np.stack([column.places(cells[column.name]) for column in self.columns], axis=1)
+        keep = (codes >= 0).all(axis=1)
         if unit.subject is None:
-            return np.ascontiguousarray(found[keep]), None
+            return np.ascontiguousarray(codes[keep]), None
         people = unit_numbers(source.take([unit.subject]).filter(pl.Series(keep)), unit.subject)
         rows = pl.DataFrame({"whose": people})
         early = rows.select(pl.int_range(pl.len()).over("whose") < unit.rows).to_series().to_numpy()
         first = early & (people > 0)
-        return np.ascontiguousarray(found[keep][first]), people[first]
+        return np.ascontiguousarray(codes[keep][first]), people[first]
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain public data."""

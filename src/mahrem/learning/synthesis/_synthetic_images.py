@@ -47,10 +47,10 @@ class NetworkImages:
         >>> images = np.random.default_rng(1).random((300, 4, 4), dtype=np.float32)
         >>> ledger = Ledger.temporary(epsilon=2, delta=1e-6, rows=300)
         >>> from mahrem.learning.synthesis import Variational
-        >>> made = NetworkImages(
+        >>> fitted = NetworkImages(
         ...     generator=Variational(hidden=(8,), code=2, steps=5), classes=("a", "b"), epsilon=2
         ... ).fit(images, ["a", "b"] * 150, ledger=ledger)
-        >>> drawn, labels = made.sample(6, seed=1)
+        >>> drawn, labels = fitted.sample(6, seed=1)
         >>> drawn.shape, labels.tolist()
         ((6, 4, 4), ['a', 'b', 'a', 'b', 'a', 'b'])
     """

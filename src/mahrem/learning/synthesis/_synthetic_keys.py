@@ -76,7 +76,7 @@ class KeptKeys:
         for key in keys:
             key.refuse(domain, rows)
         self.pairs = [key for key in keys if not key.alone]
-        self.made = {
+        self.key_numbers = {
             key.columns[0]: distinct_numbers(_capacity(domain[key.columns[0]]), rows, rng)
             for key in keys
             if key.alone
@@ -94,17 +94,19 @@ class KeptKeys:
             order[bad] = rows.height + np.arange(fresh.height)
             rows = pl.concat([rows, fresh])[order]
         else:
-            said = ", ".join(repr(str(key)) for key in self.pairs)
+            keys = ", ".join(repr(str(key)) for key in self.pairs)
             raise Infeasible(
-                f"constraint={said}: so many rows with keys of their own are too unlikely; draw fewer"
+                f"constraint={keys}: so many rows with keys of their own are too unlikely; draw fewer"
             )
         for key in self.pairs:
             held = rows.select(key.columns)
             self.seen[key] = pl.concat([self.seen[key], held]) if key in self.seen else held
         last = self.place + rows.height
-        made = [_key(self.domain[name], numbers[self.place : last]) for name, numbers in self.made.items()]
+        columns = [
+            _key(self.domain[name], numbers[self.place : last]) for name, numbers in self.key_numbers.items()
+        ]
         self.place = last
-        return rows.with_columns(made)
+        return rows.with_columns(columns)
 
     def _double(self, rows: pl.DataFrame) -> Mask:
         bad = np.zeros(rows.height, dtype=np.bool_)
@@ -127,10 +129,10 @@ def distinct_numbers(capacity: int, count: int, rng: np.random.Generator) -> Int
     """
     if capacity <= 4 * count:
         return rng.permutation(capacity)[:count]
-    found = np.zeros(0, dtype=np.int64)
-    while len(found) < count:
-        found = np.unique(np.append(found, rng.integers(0, capacity, 2 * count)))
-    return rng.permutation(found)[:count]
+    numbers = np.zeros(0, dtype=np.int64)
+    while len(numbers) < count:
+        numbers = np.unique(np.append(numbers, rng.integers(0, capacity, 2 * count)))
+    return rng.permutation(numbers)[:count]
 
 
 def _first() -> pl.Expr:

@@ -123,7 +123,7 @@ def synthetic_quality(
 
 def _grouped(sides: Mapping[str, ComparedTable], domain: DeclaredDomain) -> dict[str, list[Integers]]:
     """Gather the cells of numbers into tenths of the real rows; what is missing stays apart."""
-    found: dict[str, list[Integers]] = {name: [] for name in sides}
+    groups: dict[str, list[Integers]] = {name: [] for name in sides}
     for place, column in enumerate(domain.columns):
         cells = sides["real"].codes[:, place]
         table = np.arange(column.cells + 1)
@@ -133,8 +133,8 @@ def _grouped(sides: Mapping[str, ComparedTable], domain: DeclaredDomain) -> dict
             table = np.concatenate([np.minimum((share * GROUPS).astype(np.int64), GROUPS - 1), [GROUPS] * 2])
         for name, side in sides.items():
             codes = side.codes[:, place]
-            found[name].append(table[np.where(codes < 0, column.values, np.minimum(codes, column.values))])
-    return found
+            groups[name].append(table[np.where(codes < 0, column.values, np.minimum(codes, column.values))])
+    return groups
 
 
 def _apart(first: Sequence[Integers], second: Sequence[Integers], columns: Sequence[int]) -> float:
@@ -159,12 +159,12 @@ def _one_way(
 
 
 def _pairs(groups: Mapping[str, Sequence[Integers]], others: Sequence[str]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    figures: dict[str, float] = {}
     pairs = list(itertools.combinations(range(len(groups["real"])), 2))
     for other in others if pairs else ():
         apart = [_apart(groups["real"], groups[other], pair) for pair in pairs]
-        found |= {f"{other}_mean": float(np.mean(apart)), f"{other}_max": float(np.max(apart))}
-    return found
+        figures |= {f"{other}_mean": float(np.mean(apart)), f"{other}_max": float(np.max(apart))}
+    return figures
 
 
 def _cramer(first: Integers, second: Integers) -> float:
@@ -202,7 +202,7 @@ def _correlations(
     names = [column.name for column in domain.columns if column.kind != "category"]
     if len(names) < 2:
         return {}
-    found = {}
+    correlations = {}
     for side, table in sides.items():
         columns = np.stack([table.numbers[name] for name in names])
         gone = np.isnan(columns)
@@ -210,8 +210,8 @@ def _correlations(
         centred = np.where(gone, 0.0, columns - means[:, None])
         length = np.sqrt((centred**2).sum(axis=1))
         unit = centred / np.where(length > 0, length, 1.0)[:, None]
-        found[side] = (unit @ unit.T)[np.triu_indices(len(names), 1)]
-    apart = {other: np.abs(found[other] - found["real"]) for other in others}
+        correlations[side] = (unit @ unit.T)[np.triu_indices(len(names), 1)]
+    apart = {other: np.abs(correlations[other] - correlations["real"]) for other in others}
     return {f"{other}_{kind}": float(of(apart[other])) for other in others for kind, of in _KINDS.items()}
 
 
@@ -260,7 +260,7 @@ def _learning(
         where = "real"
         third = np.random.default_rng(seed).random(len(codes["real"])) < 1 / 3
         asked, taught["real"] = keep["real"] & third, keep["real"] & ~third
-    found: dict[str, dict[str, float]] = {}
+    by_classifier: dict[str, dict[str, float]] = {}
     for name in dict.fromkeys(check.one_of(tuple(CLASSIFIERS), classifier=one) for one in classifiers):
         figures: dict[str, float] = {}
         for side, chosen in taught.items():
@@ -276,8 +276,8 @@ def _learning(
                 codes[where][asked], fitted.predict(tested), fitted.scores(tested, column.values)
             )
             figures |= {f"{side}_accuracy": scores["accuracy"], f"{side}_auc": scores["auc"]}
-        found[name] = figures
-    return found
+        by_classifier[name] = figures
+    return by_classifier
 
 
 def _closest(sides: Mapping[str, ComparedTable], rng: np.random.Generator) -> dict[str, float]:

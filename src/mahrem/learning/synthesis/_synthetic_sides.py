@@ -54,9 +54,9 @@ def refuse_shared(real: ComparedTable, holdout: ComparedTable) -> None:
     twins = float(times[times > 1].sum() / times.sum())
     whole = np.concatenate([known, holdout.codes])
     _, where = np.unique(whole, axis=0, return_inverse=True)
-    found = np.isin(where.ravel()[len(known) :], where.ravel()[: len(known)])
-    if found.mean() > twins + OVERLAP:
+    shared = np.isin(where.ravel()[len(known) :], where.ravel()[: len(known)])
+    if shared.mean() > twins + OVERLAP:
         raise InvalidInput(
-            f"holdout: {int(found.sum())} of its {len(found)} rows are in the training table, far more than "
-            f"equal rows there explain; give rows that the synthesiser never saw"
+            f"holdout: {int(shared.sum())} of its {len(shared)} rows are in the training table, far more "
+            f"than equal rows there explain; give rows that the synthesiser never saw"
         )

@@ -125,7 +125,7 @@ class TableSynthesiser(ABC, Generic[PlanKind, FitKind]):
             delta=plan.delta,
         )
         codes, units = inner.codes_and_units(table, unit, how)
-        target = self.told_apart(inner, plan, public.rows)
+        target = self.counted_target(inner, plan, public.rows)
         counted = count_columns(codes, inner, plan.one_way, most=self.groups, rows=public.rows, target=target)
         about = ModelledTable(
             domain=domain,
@@ -149,7 +149,7 @@ class TableSynthesiser(ABC, Generic[PlanKind, FitKind]):
         """Say from public numbers into how many cells a number is cut."""
         return FINE
 
-    def told_apart(self, domain: DeclaredDomain, plan: PlanKind, rows: int | None) -> int | None:  # noqa: ARG002 - the same
+    def counted_target(self, domain: DeclaredDomain, plan: PlanKind, rows: int | None) -> int | None:  # noqa: ARG002 - the same
         """Say from public numbers whether columns are counted by the target, and where it is."""
         return None
 

@@ -33,17 +33,17 @@ def tree_sample(
         >>> int(drawn.sum())
         6
     """
-    found = np.zeros((rows, len(tree.sizes)), dtype=np.int64)
+    sample = np.zeros((rows, len(tree.sizes)), dtype=np.int64)
     for clique, table in zip(tree.cliques, conditionals, strict=True):
         above = clique.columns[:-1]
         shape = tuple(tree.sizes[column] for column in above)
         group = (
-            np.ravel_multi_index(tuple(found[:, column] for column in above), shape)
+            np.ravel_multi_index(tuple(sample[:, column] for column in above), shape)
             if above
             else np.zeros(rows, dtype=np.int64)
         )
-        found[:, clique.columns[-1]] = spread_draw(table.reshape(-1, table.shape[-1]), group, rng)
-    return found
+        sample[:, clique.columns[-1]] = spread_draw(table.reshape(-1, table.shape[-1]), group, rng)
+    return sample
 
 
 def spread_draw(table: Floats, group: Integers, rng: np.random.Generator) -> Integers:

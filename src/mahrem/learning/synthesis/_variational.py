@@ -54,9 +54,9 @@ class Variational(Generator):
             model = _autoencoder(self, likelihood, labels)
 
         def losses(outputs: Any, rows: Any) -> Any:
-            made, middle, spread = outputs.split([width, self.code, self.code], dim=1)
+            decoded, middle, spread = outputs.split([width, self.code, self.code], dim=1)
             pull = 0.5 * (spread.exp() + middle.square() - 1 - spread).sum(1)
-            return likelihood.losses(made, rows) + self.weight * pull
+            return likelihood.losses(decoded, rows) + self.weight * pull
 
         targets = torch.from_numpy(examples.rows)[:, :width]
         steps = self.private_steps(model, losses, examples, targets, plan, stream)
@@ -84,7 +84,7 @@ def _autoencoder(settings: Variational, likelihood: Likelihood, labels: int) -> 
             middle, spread = self.encoder(rows).split(code, dim=1)
             drawn = torch.rand_like(middle) if self.training else torch.full_like(middle, 0.5)
             codes = middle + normals(drawn) * (0.5 * spread).exp()
-            made = self.decoder(torch.cat([codes, rows[:, width:]], dim=1))
-            return torch.cat([made, middle, spread], dim=1)
+            decoded = self.decoder(torch.cat([codes, rows[:, width:]], dim=1))
+            return torch.cat([decoded, middle, spread], dim=1)
 
     return Autoencoder()

@@ -157,12 +157,12 @@ def _widened(network: str, count: int) -> Callable[..., Any]:
     def make(shape: Sequence[int], outputs: int, **options: Any) -> Any:
         import torch
 
-        made = NETWORKS[network]((shape[0] - count,), outputs, **options)
-        first = next(layer for layer in made if isinstance(layer, torch.nn.Linear))
+        model = NETWORKS[network]((shape[0] - count,), outputs, **options)
+        first = next(layer for layer in model if isinstance(layer, torch.nn.Linear))
         more = torch.zeros(first.out_features, count)
         first.weight = torch.nn.Parameter(torch.cat([first.weight.detach(), more], dim=1))
         first.in_features += count
-        return made
+        return model
 
     make.__name__ = f"{network} with {count} canaries"
     return make

@@ -42,10 +42,10 @@ def _search(name: str, value: Mapping[str, Sequence[Any]]) -> dict[str, tuple[An
 
 
 def _typed_search(name: str, texts: Iterable[str]) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
+    search: dict[str, list[Any]] = {}
     for own, tried in pairs(name, texts, "NAME=A,B").items():
-        found[own] = [sizes(own, part) if own == "hidden" else value(part) for part in listed([tried])]
-    return found
+        search[own] = [sizes(own, part) if own == "hidden" else value(part) for part in listed([tried])]
+    return search
 
 
 def _table(_: str, value: object) -> object:

@@ -37,15 +37,15 @@ def count_classes(classes: Sequence[Any]) -> int:
     Raises:
         InvalidParameter: If there are fewer than two, or two are equal: one vote would count twice.
     """
-    told_apart = len(set(np.asarray(classes).tolist()))
-    if told_apart < PARTS:
-        raise InvalidParameter(f"classes={told_apart}: at least {PARTS} must be declared")
-    if told_apart < len(classes):
+    distinct = len(set(np.asarray(classes).tolist()))
+    if distinct < PARTS:
+        raise InvalidParameter(f"classes={distinct}: at least {PARTS} must be declared")
+    if distinct < len(classes):
         raise InvalidParameter(
-            f"classes={len(classes)}, of which {told_apart} differ: one vote would count twice, so declare "
+            f"classes={len(classes)}, of which {distinct} differ: one vote would count twice, so declare "
             f"each class once, all of one type"
         )
-    return told_apart
+    return distinct
 
 
 def rehearse(make: Callable[[], Any], rows: Any, classes: Sequence[Any]) -> None:
@@ -156,7 +156,7 @@ def shares_of(teacher: Any, rows: Any, classes: Sequence[Any]) -> Floats:
     Columns are those of its ``classes_``, else those declared. A model that fails, or whose columns do not
     fit, says nothing: zeros.
     """
-    found = np.zeros((len(rows), len(classes)))
+    shares = np.zeros((len(rows), len(classes)))
     answers = _answer(teacher, "predict_proba", rows)
     known = np.asarray(getattr(teacher, "classes_", classes))
     if (
@@ -164,11 +164,11 @@ def shares_of(teacher: Any, rows: Any, classes: Sequence[Any]) -> Floats:
         or answers.shape != (len(rows), len(known))
         or not np.issubdtype(answers.dtype, np.number)
     ):
-        return found
+        return shares
     clean = np.clip(np.nan_to_num(answers.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0), 0.0, 1.0)
     for place, one in enumerate(np.asarray(classes)):
-        found[:, place] = clean[:, known == one].sum(axis=1)
-    return np.asarray(found / np.maximum(found.sum(axis=1, keepdims=True), 1.0))
+        shares[:, place] = clean[:, known == one].sum(axis=1)
+    return np.asarray(shares / np.maximum(shares.sum(axis=1, keepdims=True), 1.0))
 
 
 def _answer(teacher: object, verb: str, rows: object) -> Any | None:

@@ -167,6 +167,6 @@ class ConfidentVotes:
         tops: list[int] = np.asarray(votes, dtype=np.int64).max(axis=1).tolist()
         clear = np.array([check_noise([top])[0] >= self.threshold for top in tops], dtype=np.bool_)
         chosen: Any = np.flatnonzero(clear)[: self.answers]
-        found = np.full(len(tops), PASSED, dtype=np.int64)
-        found[chosen] = GaussianVotes(self.sigma)(votes[chosen], relation)
-        return found
+        winners = np.full(len(tops), PASSED, dtype=np.int64)
+        winners[chosen] = GaussianVotes(self.sigma)(votes[chosen], relation)
+        return winners

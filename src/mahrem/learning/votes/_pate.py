@@ -93,10 +93,10 @@ class Pate(PaidScore, Estimator):
     _estimator_type = "classifier"
 
     def __post_init__(self) -> None:
-        told_apart = count_classes(self.classes)
-        if check.whole(teachers=self.teachers) < told_apart:
+        class_count = count_classes(self.classes)
+        if check.whole(teachers=self.teachers) < class_count:
             raise InvalidParameter(
-                f"teachers={self.teachers} must be at least as many as classes, {told_apart}: a vote of "
+                f"teachers={self.teachers} must be at least as many as classes, {class_count}: a vote of "
                 f"fewer says nothing"
             )
         check.at_least(0, semi=check.whole(semi=self.semi))

@@ -120,8 +120,8 @@ class SanitisedCost:
         unit = costs[0] / FINE
         value = math.ceil((costs[_leads(votes, len(costs))].sum() + lift * reach) / unit + self._width)
         moves = reach * (1 + lift * math.expm1(beta)) / unit + 1
-        found = SmoothSensitivity(relation=relation, value=float(moves), beta=beta)
-        noisy = self._noise.release(value, found) * unit
+        sensitivity = SmoothSensitivity(relation=relation, value=float(moves), beta=beta)
+        noisy = self._noise.release(value, sensitivity) * unit
         whole = len(votes) * float(costs[0])  # known beforehand, so it never has to be more
         return PublishedCost(
             epsilon=_converted(min(max(noisy, 0.0), whole), self.order, delta),
@@ -165,8 +165,8 @@ def lead_costs(sigma: float, classes: int, order: float) -> Floats:
         power = (logs[:, None] + TRIED / sigma**2) * (1 - 1 / TRIED)
         kept = np.where(power < 0, -np.log(-np.expm1(np.minimum(power, -1e-300))), np.inf).min(axis=1)
     rare = (1 - (order - 1) / (higher - 1)) * logs[:, None] + (order - 1) * higher / sigma**2
-    found = np.logaddexp((order - 1) * kept, rare.min(axis=1)) / (order - 1)
-    return np.asarray(np.maximum.accumulate(np.minimum(found, whole)[::-1])[::-1])
+    bound = np.logaddexp((order - 1) * kept, rare.min(axis=1)) / (order - 1)
+    return np.asarray(np.maximum.accumulate(np.minimum(bound, whole)[::-1])[::-1])
 
 
 @lru_cache(maxsize=8)
@@ -199,12 +199,12 @@ def smooth_costs(votes: Integers, costs: Floats, beta: float) -> float:
     higher, lower = costs[np.maximum(places - MOVES, 0)], costs[np.minimum(places + MOVES, places[-1])]
     reach = np.maximum(higher - costs, costs - lower)
     most = len(votes) * float(reach.max())
-    found, distance = 0.0, 0
-    while most * math.exp(-beta * distance) > found:
-        found = max(found, float(reach[leads].sum()) * math.exp(-beta * distance))
+    largest, distance = 0.0, 0
+    while most * math.exp(-beta * distance) > largest:
+        largest = max(largest, float(reach[leads].sum()) * math.exp(-beta * distance))
         around = sliding_window_view(np.pad(reach, MOVES, mode="edge"), 2 * MOVES + 1)
         reach, distance = around.max(axis=1), distance + 1
-    return found
+    return largest
 
 
 def _leads(votes: Integers, most: int) -> Integers:

@@ -303,12 +303,12 @@ class PrivateBoosting(BoostedTrees):
 
     def _begin(self, facts: Facts) -> None:
         table = self._encoder is not None and self.target is not None
-        found = facts.categories(str(self.target)) if table else tuple(self.classes or ())
-        if len(set(found)) < 2:
+        classes = facts.categories(str(self.target)) if table else tuple(self.classes or ())
+        if len(set(classes)) < 2:
             raise InvalidParameter(
-                f"classes={len(set(found))}: declare at least two; they are never read off the data"
+                f"classes={len(set(classes))}: declare at least two; they are never read off the data"
             )
-        self.classes_ = found
+        self.classes_ = classes
 
     def _outputs(self) -> int:
         classes = getattr(self, "classes_", None) or tuple(self.classes or ())

@@ -93,8 +93,8 @@ class RandomTrees:
                     sizes[tree, place] = wanted + 1
                     continue
                 split = alone or width < GROUPS
-                found = np.arange(width + 1) if split else rng.integers(0, GROUPS, width + 1)
-                groups[tree, place, : width + 1] = found
+                value_groups = np.arange(width + 1) if split else rng.integers(0, GROUPS, width + 1)
+                groups[tree, place, : width + 1] = value_groups
                 sizes[tree, place] = width + 1 if split else GROUPS
         leaves = int(sizes.prod(axis=1).max())
         values = np.zeros((trees, leaves, outputs))
@@ -107,7 +107,7 @@ class RandomTrees:
 
     def leaves(self, codes: Sequence[Any], tree: int, rows: int) -> Integers:
         """Give the leaf of each row in one tree."""
-        found = np.zeros(rows, dtype=np.int64)
+        leaf = np.zeros(rows, dtype=np.int64)
         for place, column in enumerate(self.columns[tree]):
             if column == NONE:
                 continue
@@ -115,8 +115,8 @@ class RandomTrees:
                 part = np.searchsorted(self.cuts[tree, place], codes[column], side="right")
             else:
                 part = self.groups[tree, place][codes[column]]
-            found = found * self.sizes[tree, place] + part
-        return found
+            leaf = leaf * self.sizes[tree, place] + part
+        return leaf
 
     def scores(self, rows: object) -> Floats:
         """Add up what the leaves of rows say: ``(n, outputs)``."""

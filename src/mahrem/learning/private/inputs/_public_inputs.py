@@ -50,11 +50,11 @@ class PublicInputs:
     @property
     def names(self) -> tuple[str, ...]:
         """What each number is."""
-        found: list[str] = []
+        names: list[str] = []
         for name in self.features:
             values = self.facts.columns[name].categories
-            found += [name] if values is None else [f"{name}={value}" for value in values]
-        return tuple(found)
+            names += [name] if values is None else [f"{name}={value}" for value in values]
+        return tuple(names)
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -110,16 +110,16 @@ def declared_features(facts: Facts, target: str | None, features: Sequence[str] 
         if target is not None and target in features:
             raise InvalidParameter(f"target={target!r} is among the features")
         return tuple(features)
-    found = tuple(
+    columns = tuple(
         name
         for name, known in facts.columns.items()
         if name != target and (known.categories is not None or known.bounded)
     )
-    if not found:
+    if not columns:
         raise InvalidParameter(
             "features: the ledger declares no column to learn from; declare bounds or categories with it"
         )
-    return found
+    return columns
 
 
 def quiet_floats(rows: object) -> Floats:

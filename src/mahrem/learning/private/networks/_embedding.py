@@ -99,10 +99,10 @@ def nearest_others(codes: Floats) -> Integers:
     if len(codes) < GROUPS["pairs"]:
         raise InvalidInput(f"rows={len(codes)}: at least two are needed to compare them")
     lengths = np.einsum("ij,ij->i", codes, codes)
-    found = np.empty(len(codes), dtype=np.int64)
+    nearest = np.empty(len(codes), dtype=np.int64)
     for start in range(0, len(codes), BLOCK):
         part = codes[start : start + BLOCK]
         gaps = lengths - 2 * (part @ codes.T)
         gaps[np.arange(len(part)), start + np.arange(len(part))] = np.inf
-        found[start : start + BLOCK] = gaps.argmin(axis=1)
-    return found
+        nearest[start : start + BLOCK] = gaps.argmin(axis=1)
+    return nearest

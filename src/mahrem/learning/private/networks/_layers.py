@@ -96,8 +96,8 @@ def lstm(shape: Sequence[int], outputs: int, *, hidden: int = 32) -> nn.Module:
         def forward(self, rows: Any) -> Any:
             return self.answer(self.series(rows)[0][:, -1])
 
-    made: nn.Module = SeriesReader()
-    return made
+    network: nn.Module = SeriesReader()
+    return network
 
 
 def autoencoder(
@@ -143,5 +143,5 @@ def network_outputs(model: Any, rows: Floats) -> Floats:
 
 
 def _chain(*layers: Any) -> nn.Sequential:
-    made: nn.Sequential = torch_of().nn.Sequential(*layers)
-    return made
+    network: nn.Sequential = torch_of().nn.Sequential(*layers)
+    return network

@@ -32,14 +32,15 @@ class LabelledNetwork(PrivateNetwork):
         super()._begin(facts, table=table)
         if table and self.target is None:
             raise InvalidParameter("target=None: name the column to learn, or give y beside X")
-        found = (
+        classes = (
             facts.categories(self.target) if table and self.target is not None else tuple(self.classes or ())
         )
-        if len(set(found)) < 2:
+        if len(set(classes)) < 2:
             raise InvalidParameter(
-                f"classes={len(set(found))}: at least two must be declared; they are never read off the data"
+                f"classes={len(set(classes))}: at least two must be declared; they are never read off "
+                f"the data"
             )
-        self.classes_ = found
+        self.classes_ = classes
 
     def _targets(self, inputs: Floats, y: object) -> Any:
         if length_of(y) != (len(inputs),):
@@ -47,8 +48,8 @@ class LabelledNetwork(PrivateNetwork):
         return label_codes(y, self.classes_)
 
     def _declared_targets(self, inputs: Floats, cells: Floats | None) -> Any:
-        found = np.full(len(inputs), np.nan) if cells is None else cells
-        return np.where(np.isnan(found), -1, found).astype(np.int64)
+        codes = np.full(len(inputs), np.nan) if cells is None else cells
+        return np.where(np.isnan(codes), -1, codes).astype(np.int64)
 
     def _whole(self, targets: Any) -> Any:
         return targets >= 0
@@ -160,8 +161,8 @@ class PrivateRegressor(PrivateNetwork):
         return (2 * (np.clip(truth, low, high) - low) / (high - low) - 1).astype(np.float32)
 
     def _declared_targets(self, inputs: Floats, cells: Floats | None) -> Any:
-        found = np.full(len(inputs), np.nan) if cells is None else cells
-        return (2 * found - 1).astype(np.float32)
+        numbers = np.full(len(inputs), np.nan) if cells is None else cells
+        return (2 * numbers - 1).astype(np.float32)
 
     def _whole(self, targets: Any) -> Any:
         return np.isfinite(targets)
@@ -209,10 +210,10 @@ class PrivateAutoencoder(PrivateNetwork):
         torch = torch_of()
         device = next(self.model_.parameters()).device
         with torch.no_grad():
-            found: Floats = (
+            outputs: Floats = (
                 list(self.model_.children())[half](torch.from_numpy(rows).to(device)).cpu().numpy()
             )
-        return found
+        return outputs
 
     def _width(self, shape: Sequence[int]) -> int:
         return math.prod(shape)

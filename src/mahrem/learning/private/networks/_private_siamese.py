@@ -92,10 +92,12 @@ class PrivateSiamese(LabelledNetwork, Embedding):
         return partial(_GroupSteps, slots=Slots(self.kind, len(self.classes_), plan.batch))
 
     def _checkpoint(self, shape: Sequence[int], module: object) -> Checkpoint | None:
-        found = super()._checkpoint(shape, module)
-        if found is None:
+        checkpoint = super()._checkpoint(shape, module)
+        if checkpoint is None:
             return None
-        return replace(found, settings={**found.settings, "groups": [self.kind, self.code, self.margin]})
+        return replace(
+            checkpoint, settings={**checkpoint.settings, "groups": [self.kind, self.code, self.margin]}
+        )
 
     def _losses(self, outputs: object, targets: object) -> object:
         return group_losses(self.kind, self.margin)(outputs, targets)

@@ -40,8 +40,8 @@ def scattering(shape: Sequence[int], outputs: int, *, groups: int = 27) -> nn.Mo
     layer = layers.Linear(width, outputs)
     layers.init.zeros_(layer.weight)
     layers.init.zeros_(layer.bias)
-    made: nn.Module = layers.Sequential(front, norm, layers.Flatten(), layer)
-    return made
+    network: nn.Module = layers.Sequential(front, norm, layers.Flatten(), layer)
+    return network
 
 
 def scattering_layer(shape: Sequence[int]) -> nn.Module:
@@ -86,8 +86,8 @@ def scattering_layer(shape: Sequence[int]) -> nn.Module:
             sides = [side // STRIDE for side in shape[1:]]
             return torch.cat(parts, 1).reshape(len(images), -1, *sides)
 
-    made: nn.Module = Scattering()
-    return made
+    layer: nn.Module = Scattering()
+    return layer
 
 
 def _halved(spectrum: Any) -> Any:
@@ -124,8 +124,8 @@ def _morlet(height: int, width: int, scale: int, turn: float) -> Any:
     size, slant = 0.8 * 2**scale, 4 / ANGLES
     bell = _bell(height, width, size, turn, slant)
     wave = bell * np.exp(1j * (3 * math.pi / 4 / 2**scale) * _along(height, width, turn)[0])
-    made = wave - bell * (wave.sum() / bell.sum())
-    return made * slant / (2 * math.pi * size**2)
+    wavelet = wave - bell * (wave.sum() / bell.sum())
+    return wavelet * slant / (2 * math.pi * size**2)
 
 
 def _bell(height: int, width: int, size: float, turn: float, slant: float) -> Floats:

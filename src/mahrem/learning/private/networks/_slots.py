@@ -103,6 +103,6 @@ def _filled(slots: Integers, wanted: int) -> tuple[Integers, Integers]:
     """Give the slots that hold exactly so many records, and the places of those; slot -1 is no slot."""
     order = np.argsort(slots, kind="stable")
     order = order[np.searchsorted(slots[order], 0) :]
-    found, first, times = np.unique(slots[order], return_index=True, return_counts=True)
+    distinct, first, times = np.unique(slots[order], return_index=True, return_counts=True)
     full = times == wanted
-    return found[full], order[first[full][:, None] + np.arange(wanted)]
+    return distinct[full], order[first[full][:, None] + np.arange(wanted)]

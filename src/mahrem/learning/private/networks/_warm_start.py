@@ -41,12 +41,12 @@ class WarmStart:
     @property
     def digest(self) -> str:
         """What a checkpoint knows it by: other examples make another model on the same noise."""
-        found = hashlib.sha256(f"{self.epochs} {self.learning_rate!r}".encode())
+        digest = hashlib.sha256(f"{self.epochs} {self.learning_rate!r}".encode())
         for part in (self.inputs, self.targets):
             array = np.asarray(part)
-            found.update(f"{array.shape} {array.dtype}".encode())
-            found.update(array.tobytes() if array.dtype != object else repr(array.tolist()).encode())
-        return found.hexdigest()
+            digest.update(f"{array.shape} {array.dtype}".encode())
+            digest.update(array.tobytes() if array.dtype != object else repr(array.tolist()).encode())
+        return digest.hexdigest()
 
     def __call__(self, model: Any, losses: Callable[[Any, Any], Any], inputs: Any, targets: Any) -> None:
         """Train a model in place on tensors; randomness is torch's."""

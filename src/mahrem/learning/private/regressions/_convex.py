@@ -198,8 +198,8 @@ def minimise(objective: Objective, *, tolerance: float, steps: int = STEPS) -> M
 
     Example:
         >>> two = Objective(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]), LOGISTIC, 1.0, np.zeros(1))
-        >>> found = minimise(two, tolerance=1e-9)
-        >>> round(float(found.point[0]), 4), found.gradient_norm < 1e-9
+        >>> minimum = minimise(two, tolerance=1e-9)
+        >>> round(float(minimum.point[0]), 4), minimum.gradient_norm < 1e-9
         (0.6748, True)
     """
     point: Any = np.zeros(objective.rows.shape[1], dtype=np.longdouble)
@@ -224,9 +224,9 @@ def proven_minimum(objective: Objective, *, longest: float, tolerance: float) ->
     Whether it is proven hangs on public numbers alone: a tolerance that rounding could ever hide, for any
     rows of norm at most ``longest``, gives zeros for all of them.
     """
-    found = minimise(objective, tolerance=tolerance)
+    minimum = minimise(objective, tolerance=tolerance)
     public = objective.most_rounding(longest) <= tolerance / 2
-    return found.point if public and found.gradient_norm <= tolerance else np.zeros_like(found.point)
+    return minimum.point if public and minimum.gradient_norm <= tolerance else np.zeros_like(minimum.point)
 
 
 def _line_search(
@@ -235,9 +235,9 @@ def _line_search(
     size = 1.0
     for _ in range(HALVINGS):
         there = point + size * way
-        found = objective.value(there.astype(np.float64))
+        new_value = objective.value(there.astype(np.float64))
         # Near the minimum the value's own rounding hides the last gain: full steps are right there.
-        if found <= value + 0.25 * size * slope + 1e-12 * (1.0 + abs(value)):
-            return there, found
+        if new_value <= value + 0.25 * size * slope + 1e-12 * (1.0 + abs(value)):
+            return there, new_value
         size /= 2
     return point, value

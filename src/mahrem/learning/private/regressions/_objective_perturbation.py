@@ -125,8 +125,8 @@ def objective_perturbation(rows: Floats, signs: Floats, plan: ObjectivePlan) -> 
                 noise = GaussianNoise(sigma=plan.scale)
                 linear = np.array([noise(0.0) for _ in range(problem.width)])
             objective = Objective(rows, signs, problem.loss, plan.regularisation, linear)
-            found = proven_minimum(objective, longest=problem.norm, tolerance=problem.tolerance)
-            return grid_release(found, plan.release, plan.distance)
+            minimum = proven_minimum(objective, longest=problem.norm, tolerance=problem.tolerance)
+            return grid_release(minimum, plan.release, plan.distance)
 
     return release_at_once("objective-perturbation", problem, draw)
 

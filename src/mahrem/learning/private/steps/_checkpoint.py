@@ -123,15 +123,15 @@ def pay_or_resume(
     wanted = {**spend, "kind": "spend", "event": event_to_dict(plan.event)}
     if not any(all(line.get(key) == value for key, value in wanted.items()) for line in ledger.history()):
         raise Tampered(f"checkpoint={name!r} names a spend that is not in this ledger")
-    found = stream_from(content["stream"])
-    if data_digest(found, *arrays) != content["data"]:
+    saved_stream = stream_from(content["stream"])
+    if data_digest(saved_stream, *arrays) != content["data"]:
         raise InvalidParameter(
             f"checkpoint={name!r} was made with other rows; the same noise on them would give people away"
         )
-    return PaidTraining(found, spend["sequence"], spend["what"], content["state"])
+    return PaidTraining(saved_stream, spend["sequence"], spend["what"], content["state"])
 
 
 def checkpoint_stream(path: str | Path) -> SecretStream | None:
     """Give the stream of a checkpoint; None if there is no such file."""
-    found = Path(path)
-    return stream_from(Checkpoint(found, {}).load()["stream"]) if found.exists() else None
+    file = Path(path)
+    return stream_from(Checkpoint(file, {}).load()["stream"]) if file.exists() else None

@@ -140,8 +140,8 @@ def choose_device(device: str = "auto") -> Any:
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        found = torch.device(device)
-        torch.zeros(1, device=found)
+        torch_device = torch.device(device)
+        torch.zeros(1, device=torch_device)
     except (RuntimeError, AssertionError) as error:
         raise InvalidParameter(f"device={device!r} is not there; use auto or cpu") from error
-    return found
+    return torch_device

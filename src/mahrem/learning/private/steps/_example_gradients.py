@@ -145,10 +145,10 @@ class ClippedSums:
             self.model.disable_hooks()
         with torch.enable_grad(), _quiet_hooks():
             total = self.losses(self.model(inputs), targets).sum()
-            found = torch.autograd.grad(total, self.parameters, allow_unused=True)
+            gradients = torch.autograd.grad(total, self.parameters, allow_unused=True)
         if self.engine == "opacus":
             self.model.enable_hooks()
-        pairs = zip(self.parameters, found, strict=True)
+        pairs = zip(self.parameters, gradients, strict=True)
         return [torch.zeros_like(one) if part is None else part for one, part in pairs]
 
     def close(self) -> None:
@@ -183,7 +183,7 @@ class ClippedSums:
         self._uses.append(_Use(layer, given[0].detach(), output))
 
     def _pieces(self, gradients: Sequence[Any], examples: int) -> list[Piece]:
-        found: dict[int, list[Piece]] = {id(one): [] for one in self.parameters}
+        pieces: dict[int, list[Piece]] = {id(one): [] for one in self.parameters}
         for use, gradient in zip(self._uses, gradients, strict=True):
             if gradient is None:
                 continue
@@ -192,10 +192,10 @@ class ClippedSums:
                     f"layer {type(use.layer).__name__}: its first dimension must be the batch of {examples}"
                 )
             for parameter, piece in RULES[_kind(use.layer)](use.layer, use.given, gradient):
-                if id(parameter) in found:
-                    found[id(parameter)].append(piece)
+                if id(parameter) in pieces:
+                    pieces[id(parameter)].append(piece)
         self._uses = []
-        return [merged(found[id(one)], one, examples) for one in self.parameters]
+        return [merged(pieces[id(one)], one, examples) for one in self.parameters]
 
     def _opacus(self, inputs: Any, targets: Any) -> list[Piece]:
         torch = torch_of()

@@ -43,21 +43,21 @@ def refuse_mixing(
 
 def _try_mixing(model: nn.Module, example: Tensor, losses: Callable[[Any], Any] | None) -> None:
     torch = torch_of()
-    made = made_up(example, 4)
-    kept = [one.clone() for one in model.buffers()]
+    examples = make_up(example, 4)
+    buffers = [one.clone() for one in model.buffers()]
     outputs, later = [], []
     training = model.training
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         # In a batch of another size dropout draws other numbers, so it is turned off for the last two.
         for others, quiet in (([1], False), ([2], False), ([1], True), ([1, 2, 3], True)):
             torch.manual_seed(2)
-            found = model.train(training and not quiet)(made[[0, *others]])
-            answers = [found, found if losses is None else losses(found)]
+            batch_output = model.train(training and not quiet)(examples[[0, *others]])
+            answers = [batch_output, batch_output if losses is None else losses(batch_output)]
             if any(one.ndim == 0 or len(one) != 1 + len(others) for one in answers):
                 raise InvalidParameter("model: it must give one output and one loss for each example")
             outputs.append([one[:1] for one in answers])
             later.append([one.clone() for one in model.buffers()])
-            for one, before in zip(model.buffers(), kept, strict=True):
+            for one, before in zip(model.buffers(), buffers, strict=True):
                 one.copy_(before)
     model.train(training)
     pairs = [*zip(outputs[0], outputs[1], strict=True), *zip(outputs[2], outputs[3], strict=True)]
@@ -72,7 +72,7 @@ def _try_mixing(model: nn.Module, example: Tensor, losses: Callable[[Any], Any] 
         )
 
 
-def made_up(example: Tensor, count: int) -> Any:
+def make_up(example: Tensor, count: int) -> Any:
     """Make up examples of this shape and type; nothing of them comes from data."""
     torch = torch_of()
     maker = torch.Generator().manual_seed(1)

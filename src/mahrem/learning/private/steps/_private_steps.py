@@ -15,7 +15,7 @@ from mahrem.errors import InvalidInput, InvalidParameter, MahremError
 from mahrem.learning.private._secret_stream import SecretStream
 from mahrem.learning.private.steps._descent import Augmentation, Compute, Descent, choose_device
 from mahrem.learning.private.steps._example_gradients import ClippedSums, torch_of
-from mahrem.learning.private.steps._mixing import made_up, refuse_mixing
+from mahrem.learning.private.steps._mixing import make_up, refuse_mixing
 from mahrem.learning.private.steps._plan import TrainingPlan
 from mahrem.types import Integers
 
@@ -110,7 +110,7 @@ class PrivateSteps:
             refuse_mixing(self.model, example, of_outputs)
             norm = "l2" if self.plan.noise == "gaussian" else "l1"
             sums = ClippedSums(self.model, losses, norm=norm)
-            sums.try_out(made_up(example, TRIED), blank)
+            sums.try_out(make_up(example, TRIED), blank)
         except MahremError:
             raise
         except (RuntimeError, ValueError, IndexError, TypeError) as error:
