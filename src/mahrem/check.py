@@ -123,15 +123,15 @@ def column_names(**named: object) -> tuple[str, ...]:
 
 def by_column(given: Mapping[Any, object], *, where: str) -> dict[str, Any]:
     """Give a mapping with its names as text; two that are then the same are refused."""
-    found: dict[str, object] = {}
+    by_name: dict[str, object] = {}
     for label, value in given.items():
         name = column_name(**{where: label})
-        if name in found:
+        if name in by_name:
             raise InvalidParameter(
                 f"{where} names column={name!r} twice, as text and not as text; leave one out"
             )
-        found[name] = value
-    return found
+        by_name[name] = value
+    return by_name
 
 
 def _is_label(value: object) -> bool:

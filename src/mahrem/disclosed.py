@@ -106,5 +106,5 @@ def unmarked(value: object, where: str = "") -> str | None:
             inside = enumerate(value)
         case _:
             return where if hasattr(value, "tolist") else None
-    found = (unmarked(entry, f"{where}.{key}" if where else str(key)) for key, entry in inside)
-    return next((place for place in found if place is not None), None)
+    places = (unmarked(entry, f"{where}.{key}" if where else str(key)) for key, entry in inside)
+    return next((place for place in places if place is not None), None)

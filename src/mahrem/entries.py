@@ -64,8 +64,8 @@ class Entries(Mapping[str, Kind], Generic[Kind]):
 
     @cached_property
     def _theirs(self) -> dict[str, EntryPoint]:
-        found = entry_points(group=self._group)
-        return {point.name: point for point in found if point.name not in self._ours}
+        points = entry_points(group=self._group)
+        return {point.name: point for point in points if point.name not in self._ours}
 
     def __getitem__(self, name: str) -> Kind:
         if name in self._ours:

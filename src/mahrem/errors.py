@@ -197,7 +197,7 @@ def in_our_words(verb: Callable[Parameters, Result]) -> Callable[Parameters, Res
     """
 
     @functools.wraps(verb)
-    def told(*args: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+    def guarded(*args: Parameters.args, **keywords: Parameters.kwargs) -> Result:
         try:
             return verb(*args, **keywords)
         except BaseException as error:
@@ -209,7 +209,7 @@ def in_our_words(verb: Callable[Parameters, Result]) -> Callable[Parameters, Res
                     ours.add_note(note)
         raise ours from None
 
-    return told
+    return guarded
 
 
 def told_by_us(error: BaseException) -> BaseException:

@@ -23,10 +23,10 @@ def notebook_table(title: str, head: Sequence[str], rows: Iterable[Sequence[obje
 
 
 def _line(tag: str, cells: Iterable[object]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(_told(cell))}</{tag}>' for cell in cells)}</tr>"
+    return f"<tr>{''.join(f'<{tag}>{escape(_write_cell(cell))}</{tag}>' for cell in cells)}</tr>"
 
 
-def _told(cell: object) -> str:
+def _write_cell(cell: object) -> str:
     if cell is None:
         return "-"
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)

@@ -35,7 +35,7 @@ def listed(texts: Iterable[str] | None) -> list[str]:
         >>> listed(['age, "income, net"', "zip"])
         ['age', 'income, net', 'zip']
     """
-    parts = [found for text in texts or () for found in _PART.finditer(text)]
+    parts = [match for text in texts or () for match in _PART.finditer(text)]
     read = [part[2].strip() if part[1] is None else part[1].replace('""', '"') for part in parts]
     return [part for part in read if part]
 
@@ -47,9 +47,9 @@ def names(_: str, texts: Iterable[str]) -> list[str]:
 
 def pair(option: str, text: str, form: str = "NAME=VALUE") -> tuple[str, str]:
     """Read ``NAME=VALUE``; ``form`` says how it must read, if it does not. A name may stand in quotes."""
-    found = _QUOTED.fullmatch(text)
-    if found is not None and found[2].lstrip().startswith("="):
-        name, mark, given = found[1].replace('""', '"'), "=", found[2].lstrip()[1:]
+    match = _QUOTED.fullmatch(text)
+    if match is not None and match[2].lstrip().startswith("="):
+        name, mark, given = match[1].replace('""', '"'), "=", match[2].lstrip()[1:]
     else:
         name, mark, given = text.partition("=")
     if not mark or not name or not given:
@@ -102,7 +102,7 @@ def values(option: str, texts: Iterable[str]) -> dict[str, float | str]:
 
 def size(name: str, text: str) -> int:
     """Read a size such as 512MB or 4GiB as bytes."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]i?)?b?", text.strip().lower())
-    if found is None:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]i?)?b?", text.strip().lower())
+    if match is None:
         raise InvalidParameter(f"{name}={text!r} must be a size such as 512MB or 4GB")
-    return int(float(found[1]) * _UNITS[found[2] or ""])
+    return int(float(match[1]) * _UNITS[match[2] or ""])

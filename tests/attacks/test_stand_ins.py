@@ -7,7 +7,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.attacks import counted_finding, told
+from mahrem.attacks import counted_finding, disclosed_findings
 from mahrem.attacks.on_releases import Linkage
 from mahrem.matching import match, read_published, stand_ins
 from mahrem.table import Hierarchy
@@ -61,7 +61,9 @@ def test_whoever_knows_all_finds_nobody_with_a_chance_above_one_over_k(sizes: li
 
 def test_what_may_be_chance_is_not_told_and_the_rest_is_about_crowds() -> None:
     def tell(attack: str, successes: int) -> object:
-        (finding,) = told([counted_finding(attack, successes, 100, baseline=0.3, meaning="")], 5)
+        (finding,) = disclosed_findings(
+            [counted_finding(attack, successes, 100, baseline=0.3, meaning="")], 5
+        )
         return finding.rate
 
     assert tell("downcoding", 33) is None

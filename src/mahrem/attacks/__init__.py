@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mahrem.attacks._entries import ATTACKS, AttackEntry, AttackTarget
     from mahrem.attacks._finding import Finding, counted_finding, not_done
     from mahrem.attacks._interval import binomial_tail, clopper_pearson
-    from mahrem.attacks._red_team import RedTeam, red_team, told
+    from mahrem.attacks._red_team import RedTeam, disclosed_findings, red_team
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -29,7 +29,7 @@ __all__ = [
     "binomial_tail",
     "clopper_pearson",
     "counted_finding",
+    "disclosed_findings",
     "not_done",
     "red_team",
-    "told",
 ]

@@ -22,7 +22,7 @@ _TELLING: Mapping[Telling, Callable[[Finding, int], Finding]] = {
 }
 
 
-def told(findings: Iterable[Finding], least: int) -> tuple[Finding, ...]:
+def disclosed_findings(findings: Iterable[Finding], least: int) -> tuple[Finding, ...]:
     """Give findings as they may be told, each in the way of its attack.
 
     Args:

@@ -6,7 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mahrem.charts._frame import FIRST, SECOND, WIDTH, Drawing, framed, measured, not_empty, share_axis, told
+from mahrem.charts._frame import (
+    FIRST,
+    SECOND,
+    WIDTH,
+    Drawing,
+    framed,
+    measured,
+    not_empty,
+    share_axis,
+    tooltip,
+)
 from mahrem.words import NOTHING, Catalogue, load_catalogue
 
 _BAND = 34  # pixels an attack
@@ -26,7 +36,7 @@ def draw_attacks(report: Mapping[str, Any], language: str = "en") -> Drawing:
     by_row = {"field": "attack", "type": "nominal", "sort": None, "axis": {"title": None}}
     across = measured("rate", share_axis(rate, words), scale={"domain": [0, 1]})
     legend = {"field": "what", "type": "nominal", "title": None, "scale": {"range": [FIRST, SECOND]}}
-    tips = told(("attack", attack), ("rate_told", rate), ("baseline_told", chance), ("lies_told", "±"))
+    tips = tooltip(("attack", attack), ("rate_told", rate), ("baseline_told", chance), ("lies_told", "±"))
     between = {"x": {**across, "field": "low"}, "x2": {"field": "high"}, "y": by_row}
     body = {
         "data": {"values": points},

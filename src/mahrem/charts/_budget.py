@@ -15,7 +15,7 @@ from mahrem.charts._frame import (
     measured,
     share_axis,
     titled,
-    told,
+    tooltip,
 )
 from mahrem.words import Catalogue, load_catalogue
 
@@ -37,7 +37,7 @@ def draw_budget(
         language: Of the words.
     """
     words = load_catalogue(language)
-    body = {"vconcat": [_over_time(list(spent), total, words), _found(curve, words)]}
+    body = {"vconcat": [_over_time(list(spent), total, words), _gain_curve(curve, words)]}
     return framed(words.say("chart.ledger"), words, body)
 
 
@@ -68,7 +68,7 @@ def _over_time(spent: Sequence[tuple[str, float]], total: float, words: Catalogu
                     "point": {"color": FIRST},
                     "color": FIRST,
                 },
-                "encoding": {"x": when, "y": up, "tooltip": told(("time", moment), ("told", cost))},
+                "encoding": {"x": when, "y": up, "tooltip": tooltip(("time", moment), ("told", cost))},
             },
             {
                 "mark": {"type": "rule", "color": SECOND, "strokeDash": [5, 4]},
@@ -79,8 +79,8 @@ def _over_time(spent: Sequence[tuple[str, float]], total: float, words: Catalogu
     }
 
 
-def _found(curve: Sequence[tuple[float, float]], words: Catalogue) -> Drawing:
-    alarms, found = words.say("chart.alarms"), words.say("chart.found")
+def _gain_curve(curve: Sequence[tuple[float, float]], words: Catalogue) -> Drawing:
+    alarms, detections = words.say("chart.alarms"), words.say("chart.found")
     points = [
         {
             "alarms": false,
@@ -92,9 +92,9 @@ def _found(curve: Sequence[tuple[float, float]], words: Catalogue) -> Drawing:
     ]
     both = {
         "x": measured("alarms", share_axis(alarms, words), scale={"domain": [0, 1]}),
-        "y": measured("found", share_axis(found, words), scale={"domain": [0, 1]}),
+        "y": measured("found", share_axis(detections, words), scale={"domain": [0, 1]}),
     }
-    tips = told(("alarms_told", alarms), ("found_told", found))
+    tips = tooltip(("alarms_told", alarms), ("found_told", detections))
     return {
         "title": titled(words.say("chart.gain"), words.say("chart.gain_under")),
         "width": WIDTH,

@@ -79,7 +79,7 @@ def measured(field: str, axis: Drawing, **more: object) -> Drawing:
     return {"field": field, "type": "quantitative", "axis": axis, **more}
 
 
-def told(*names: tuple[str, str]) -> Sequence[Drawing]:
+def tooltip(*names: tuple[str, str]) -> Sequence[Drawing]:
     """Encode what is told of a mark under the pointer: fields that are written out, and their names."""
     return [{"field": field, "type": "nominal", "title": title} for field, title in names]
 

@@ -15,7 +15,7 @@ from mahrem.charts._frame import (
     not_empty,
     share_axis,
     titled,
-    told,
+    tooltip,
 )
 from mahrem.words import Catalogue, load_catalogue
 
@@ -59,7 +59,7 @@ def _measured(metrics: Mapping[str, Any], words: Catalogue) -> Drawing:
         "layer": [
             {
                 "mark": {"type": "bar", "color": FIRST},
-                "encoding": {"x": across, "y": row, "tooltip": told(("name", ""), ("told", name))},
+                "encoding": {"x": across, "y": row, "tooltip": tooltip(("name", ""), ("told", name))},
             },
             {
                 "mark": {"type": "rule", "color": SECOND, "strokeWidth": 2},
@@ -84,6 +84,6 @@ def _audited(audit: Mapping[str, Any], words: Catalogue) -> Drawing:
         "encoding": {
             "x": measured("epsilon", {"title": "ε", "format": "~g"}),
             "y": {"field": "name", "type": "nominal", "sort": None, "axis": {"title": None}},
-            "tooltip": told(("name", ""), ("told", "ε")),
+            "tooltip": tooltip(("name", ""), ("told", "ε")),
         },
     }

@@ -15,7 +15,7 @@ from mahrem.charts._frame import (
     measured,
     not_empty,
     share_axis,
-    told,
+    tooltip,
 )
 from mahrem.words import load_catalogue
 
@@ -53,7 +53,7 @@ def draw_class_sizes(report: Mapping[str, Any], language: str = "en") -> Drawing
                 "axis": {"title": size, "labelAngle": -45},
             },
             "y": measured("rows", {"title": rows, "format": ",~r"}),
-            "tooltip": told(("size", size), ("told", rows)),
+            "tooltip": tooltip(("size", size), ("told", rows)),
         },
     }
     return framed(words.say("picture.sizes_title"), words, body)
@@ -95,7 +95,7 @@ def draw_comparison(comparison: Mapping[str, Any], language: str = "en") -> Draw
             "y": measured("risk", share_axis(risk, words)),
             "color": {**method, "scale": {"range": list(MANY)}},
             "shape": method,
-            "tooltip": told(
+            "tooltip": tooltip(
                 ("method", words.say("chart.method")), ("k", "k"), ("loss_told", loss), ("risk_told", risk)
             ),
         },

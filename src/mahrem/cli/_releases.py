@@ -30,19 +30,19 @@ def listed(context: typer.Context, *, json: JSON = False) -> None:
         return
     from mahrem.release.folders import remembered_releases
 
-    found = remembered_releases()
+    remembered = remembered_releases()
     if json:
-        print_json({"releases": [release.as_dict() for release in found]})
+        print_json({"releases": [release.as_dict() for release in remembered]})
         return
     head = ("made", "state", "k", "method", "rows", "classes", "folder")
     rows = [
         (
-            release.made[:16].replace("T", " "),
+            release.finished[:16].replace("T", " "),
             release.state,
             *(_shown(value) for value in (release.k, release.method, release.rows, release.classes)),
             release.folder + ("" if release.there else " (gone)"),
         )
-        for release in found
+        for release in remembered
     ]
     print_table(head, rows) if rows else typer.echo("no release is remembered")
 

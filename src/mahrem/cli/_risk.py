@@ -52,8 +52,8 @@ def risk(
         return
     suda = figures.pop("suda")
     contributions = suda.pop("contributions")
-    rows = [(name, _told(value)) for name, value in _flat(figures) if name != "columns"]
-    rows += [(f"suda: {name}", _told(value)) for name, value in suda.items()]
+    rows = [(name, _write_figure(value)) for name, value in _flat(figures) if name != "columns"]
+    rows += [(f"suda: {name}", _write_figure(value)) for name, value in suda.items()]
     rows += [(f"suda: {name} contributes (%)", f"{value:.1f}") for name, value in contributions.items()]
     print_table(("figure", "value"), rows)
     typer.echo("\nnot for publication: these figures are about the table itself")
@@ -69,5 +69,5 @@ def _flat(figures: dict[str, object]) -> list[tuple[str, Any]]:
     return flat
 
 
-def _told(value: object) -> str:
+def _write_figure(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else f"{value}"

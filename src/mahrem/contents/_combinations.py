@@ -30,7 +30,7 @@ UNEXPLAINED = 0.002  # of the variance: rounding leaves so much
 
 
 def find_combinations(
-    table: TableSketch, found: Mapping[str, Sequence[ContentFinding]], toward: Collection[str] = ()
+    table: TableSketch, findings: Mapping[str, Sequence[ContentFinding]], toward: Collection[str] = ()
 ) -> tuple[ColumnRelation, ...]:
     """Find pairs of columns that number rows together, and columns that follow from several of ``toward``.
 
@@ -43,7 +43,7 @@ def find_combinations(
     return (
         *_keys(table, others),
         *_taken_apart(sample.select(others)),
-        *_functions(sample, found, others, known),
+        *_functions(sample, findings, others, known),
     )
 
 
@@ -107,7 +107,7 @@ def _even_digits(column: pl.Series) -> int:
 
 def _functions(
     sample: pl.DataFrame,
-    found: Mapping[str, Sequence[ContentFinding]],
+    findings: Mapping[str, Sequence[ContentFinding]],
     names: Sequence[str],
     known: Sequence[str],
 ) -> Iterator[ColumnRelation]:
@@ -116,12 +116,12 @@ def _functions(
         return
     codes = {name: value_codes(sample[name]) for name in (*names, *known)}
     pairs = [(first, _neighbours(codes[first], codes[second])) for first, second in combinations(known, 2)]
-    numbers = [as_numbers(sample[name], found.get(name, ())) for name in known]
+    numbers = [as_numbers(sample[name], findings.get(name, ())) for name in known]
     measured = {name: column for name, column in zip(known, numbers, strict=True) if column is not None}
     for name in names:
         of = next((first for first, near in pairs if _agree(codes[name], *near)), None)
         if of is None and len(measured) >= 2:
-            of = _reckoned(as_numbers(sample[name], found.get(name, ())), measured)
+            of = _reckoned(as_numbers(sample[name], findings.get(name, ())), measured)
         if of is not None:
             yield ColumnRelation(name, of, "combined", 1.0)
 

@@ -231,11 +231,11 @@ class BirthDate:
         years = _plausible(cells)
         is_date = ~np.isnan(years)
         if is_date.any() and _births(years):
-            return cells.found(self.kind, is_date, 0.85, "dates", span=_span(years[is_date]))
+            return cells.finding(self.kind, is_date, 0.85, "dates", span=_span(years[is_date]))
         alone = _year_numbers(cells)
         if len(alone) and _births(alone):
             everyone = np.ones(len(years), np.bool_)
-            return cells.found(self.kind, everyone, 0.6, "years", span=_span(alone))
+            return cells.finding(self.kind, everyone, 0.6, "years", span=_span(alone))
         return None
 
 
@@ -251,7 +251,7 @@ class EventDate:
         is_date = ~np.isnan(years)
         if not is_date.any() or _births(years):
             return None
-        return cells.found(self.kind, is_date, 0.9, "dates", span=_span(years[is_date]))
+        return cells.finding(self.kind, is_date, 0.9, "dates", span=_span(years[is_date]))
 
 
 BIRTH, EVENT = BirthDate(), EventDate()

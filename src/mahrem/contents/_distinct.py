@@ -166,7 +166,7 @@ class DistinctCells:
         cells = cells.filter(pl.col("text") != "").group_by("text").agg(pl.col("rows").sum()).sort("text")
         return replace(self, texts=cells["text"], counts=cells["rows"].to_numpy(), memory={})
 
-    def found(
+    def finding(
         self, kind: str, holds: Mask, confidence: float, reason: str, **figures: float
     ) -> ContentFinding:
         """Tell that marked values are of a kind."""
@@ -188,8 +188,8 @@ def contains(texts: pl.Series, pattern: str) -> Mask:
     listed = [] if engine is None else texts.to_list()
     if engine is None or not all(map(_PLAIN.fullmatch, listed)):
         return texts.str.contains(pattern).to_numpy()
-    found = engine.search
-    return np.fromiter((found(text) is not None for text in listed), np.bool_, len(listed))
+    search = engine.search
+    return np.fromiter((search(text) is not None for text in listed), np.bool_, len(listed))
 
 
 @cache
@@ -261,10 +261,10 @@ def _label(texts: pl.Series) -> str | None:
     """Give the beginning that nearly all values share and that is none of their own."""
     some = texts.gather_every(max(1, len(texts) // 100))
     for pattern, least in LABELS:
-        found = some.str.extract(pattern).drop_nulls()
-        if len(found) >= least * len(some):
-            label = str(found.mode().sort()[0])
-            if int((found == label).sum()) >= least * len(some):
+        beginnings = some.str.extract(pattern).drop_nulls()
+        if len(beginnings) >= least * len(some):
+            label = str(beginnings.mode().sort()[0])
+            if int((beginnings == label).sum()) >= least * len(some):
                 return label
     return None
 

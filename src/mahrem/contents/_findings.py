@@ -87,7 +87,9 @@ class Contents:
         return {
             "rows": self.rows,
             "region": self.region,
-            "columns": {name: [found.as_dict() for found in kinds] for name, kinds in self.columns.items()},
+            "columns": {
+                name: [finding.as_dict() for finding in kinds] for name, kinds in self.columns.items()
+            },
             "relations": [relation.as_dict() for relation in self.relations],
             "several_rows": [people.as_dict() for people in self.several_rows],
             "households": [household.as_dict() for household in self.households],

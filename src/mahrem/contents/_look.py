@@ -98,8 +98,8 @@ def people_with_several_rows(
     """Say which of some columns name people of whom some have several rows; nothing else is looked for."""
     sketch = replace(sketch_table(frame.select(names)), rows_with=rows_of(frame))
     asked = [name for name in names if may_repeat(sketch.columns[name])]
-    found = look_into_columns([_cells(sketch, name, region) for name in asked])
-    return find_several_rows(sketch, dict(zip(asked, found, strict=True)))
+    findings = look_into_columns([_cells(sketch, name, region) for name in asked])
+    return find_several_rows(sketch, dict(zip(asked, findings, strict=True)))
 
 
 def _look_at(
@@ -118,11 +118,11 @@ def _look_at(
         *(_cells(sketch, name, region) for name in asked),
         *(part.sketch.cells(region) for part in odd),
     ]
-    told = _look_in_threads(cells)
+    findings = _look_in_threads(cells)
     columns: dict[str, tuple[ContentFinding, ...]] = dict.fromkeys(sketch.columns, ())
-    columns |= dict(zip(asked, told[: len(asked)], strict=True))
-    for part, values, found in zip(odd, cells[len(asked) :], told[len(asked) :], strict=True):
-        columns[part.name] += tuple(part.further(columns[part.name], values, found))
+    columns |= dict(zip(asked, findings[: len(asked)], strict=True))
+    for part, values, odd_findings in zip(odd, cells[len(asked) :], findings[len(asked) :], strict=True):
+        columns[part.name] += tuple(part.further(columns[part.name], values, odd_findings))
     return columns
 
 
@@ -132,8 +132,8 @@ def _look_in_threads(columns: Sequence[DistinctCells]) -> list[tuple[ContentFind
     if threads < 2 or sum(len(cells.texts) for cells in columns) < WORTH_THREADS:
         return look_into_columns(columns)
     parts = [columns[first::threads] for first in range(threads)]
-    told = in_parallel(look_into_columns, parts)
-    return [told[place % threads][place // threads] for place in range(len(columns))]
+    findings_by_thread = in_parallel(look_into_columns, parts)
+    return [findings_by_thread[place % threads][place // threads] for place in range(len(columns))]
 
 
 def _cells(sketch: TableSketch, name: str, region: str | None) -> DistinctCells:
@@ -156,14 +156,17 @@ class _OddPart:
     present: int  # rows of the whole column
 
     def further(
-        self, found: Sequence[ContentFinding], cells: DistinctCells, told: Sequence[ContentFinding]
+        self,
+        column_findings: Sequence[ContentFinding],
+        cells: DistinctCells,
+        odd_findings: Sequence[ContentFinding],
     ) -> Iterator[ContentFinding]:
         """Give what these cells hold beyond what is known of the column."""
-        known = {finding.kind for finding in found}
+        known = {finding.kind for finding in column_findings}
         if any(CONTENTS[kind].group == "number" for kind in known):
             known.add("phone")  # which is written like other numbers
         own = len(cells.texts) >= FEWEST and cells.unique >= MAINLY
-        for one in told:
+        for one in odd_findings:
             group = CONTENTS[one.kind].group
             if one.kind in known or group in BY_COLUMN or not (group in BY_CELL or (own and not self.mainly)):
                 continue
@@ -203,17 +206,17 @@ def look_into_columns(columns: Sequence[DistinctCells]) -> list[tuple[ContentFin
 
     Each detector looks at all of them before the next one does: its patterns are then built once.
     """
-    found: list[list[tuple[ContentKind, ContentFinding]]] = [[] for _ in columns]
+    findings: list[list[tuple[ContentKind, ContentFinding]]] = [[] for _ in columns]
     for values in (columns, [cells.unlabelled() for cells in columns]):
         askable = [_askable(cells) if cells is not None and len(cells.texts) else () for cells in values]
-        known = [{kind.name for kind, _ in one} for one in found]
+        known = [{kind.name for kind, _ in one} for one in findings]
         for kind in CONTENTS.values():
             for place, cells in enumerate(values):
                 if cells is None or kind.name not in askable[place] or kind.name in known[place]:
                     continue
                 if (finding := kind.load()(cells)) is not None:
-                    found[place].append((kind, finding))
-    return [_settled(one) for one in found]
+                    findings[place].append((kind, finding))
+    return [_settled(one) for one in findings]
 
 
 def _askable(cells: DistinctCells) -> frozenset[str]:
@@ -237,14 +240,14 @@ def _askable(cells: DistinctCells) -> frozenset[str]:
     return frozenset(kind.name for kind in asked if kind.can_hold(signs))
 
 
-def _settled(found: Sequence[tuple[ContentKind, ContentFinding]]) -> tuple[ContentFinding, ...]:
+def _settled(findings: Sequence[tuple[ContentKind, ContentFinding]]) -> tuple[ContentFinding, ...]:
     """Keep the best number, and of groups the first that explains most of the column."""
-    numbers = [finding for kind, finding in found if kind.group == "number"]
+    numbers = [finding for kind, finding in findings if kind.group == "number"]
     best = max(numbers, key=_strength, default=None)
     kept: list[ContentFinding] = []
     explained = False
     for group in GROUPS:
-        for kind, finding in found:
+        for kind, finding in findings:
             if kind.group != group or (group == "number" and finding is not best):
                 continue
             numbered = group == "phone" and best is not None and best.share >= 0.8 * finding.share
@@ -263,5 +266,5 @@ def _strength(finding: ContentFinding) -> float:
 
 def _region(columns: Mapping[str, Sequence[ContentFinding]]) -> str | None:
     """Guess the country from numbers that only one country gives out."""
-    homes = [HOMES[one.kind] for found in columns.values() for one in found if one.kind in HOMES]
+    homes = [HOMES[one.kind] for findings in columns.values() for one in findings if one.kind in HOMES]
     return max(set(homes), key=homes.count) if homes else None

@@ -76,7 +76,7 @@ class CheckedNumber:
             right = shaped & (hits > 0)
         strength = surprise(hits, tries, self.chance)
         figures = {"right": hits, "shaped": tries, "chance": self.chance}
-        return cells.found(self.kind, right, max(0.6, 1 - np.exp(-strength / 4)), "checked", **figures)
+        return cells.finding(self.kind, right, max(0.6, 1 - np.exp(-strength / 4)), "checked", **figures)
 
     def _promising(self, compact: pl.Series, places: Integers) -> bool:
         """Tell from a few values whether it is worth while to ask a library about hundreds."""
@@ -101,8 +101,8 @@ class CheckedNumber:
         if key not in cells.memory:
             compact = self._padded(cells)
             cells.memory[key] = compact, contains(compact, ascii_digits(self.shape))
-        told: tuple[pl.Series, Mask] = cells.memory[key]
-        return told
+        shaped: tuple[pl.Series, Mask] = cells.memory[key]
+        return shaped
 
     def _padded(self, cells: DistinctCells) -> pl.Series:
         """Give zeros back that a number lost, where most values still have all of their digits."""

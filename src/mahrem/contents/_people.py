@@ -74,7 +74,7 @@ class PersonName:
         titled = written & contains(cells.folded, TITLED) & (parts >= 1)
         for marked in (titled, written & cells.matches(INITIALS)):
             if marked.sum() >= 8 and marked.sum() >= 0.5 * written.sum() and cells.unique > 0.1:
-                return cells.found(self.kind, marked, 0.8, "shaped")
+                return cells.finding(self.kind, marked, 0.8, "shaped")
         several = written & (parts >= 2)
         if several.sum() >= 0.6 * written.sum():
             named, judged = several, several
@@ -89,7 +89,7 @@ class PersonName:
         if known < max(self.distinct, enough * judged.sum()) or cells.share(named) < 0.2:
             return None
         share = known / int(judged.sum())
-        return cells.found(self.kind, named, 0.5 + 0.45 * share, "named", listed=share)
+        return cells.finding(self.kind, named, 0.5 + 0.45 * share, "named", listed=share)
 
     @staticmethod
     def _listed(cells: DistinctCells) -> tuple[Mask, Mask, Mask, Integers]:
@@ -113,10 +113,10 @@ class PersonName:
             (pl.col("given").any() & pl.col("family").any() & (pl.col("listed").sum() >= 2)).alias("both"),
             pl.len().alias("parts"),
         )
-        told = rows.select("at").join(each, on="at", how="left", maintain_order="left")
-        listed = told["listed"].fill_null(value=False).to_numpy()
-        both, word = (told[key].fill_null(value=False).to_numpy() for key in ("both", "word"))
-        return listed, both, word, told["parts"].fill_null(0).to_numpy().astype(np.int64)
+        marks = rows.select("at").join(each, on="at", how="left", maintain_order="left")
+        listed = marks["listed"].fill_null(value=False).to_numpy()
+        both, word = (marks[key].fill_null(value=False).to_numpy() for key in ("both", "word"))
+        return listed, both, word, marks["parts"].fill_null(0).to_numpy().astype(np.int64)
 
 
 NAME = PersonName()

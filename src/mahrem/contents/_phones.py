@@ -126,7 +126,9 @@ class Phone:
         if cells.share(valid) < 0.5 and best.sum() < 3 and not international[best].any():
             return None
         figures = {"right": int(best.sum()), "shaped": len(places)}
-        return cells.found(self.kind, valid, 0.95 if marked[best].mean() > 0.5 else 0.75, "phone", **figures)
+        return cells.finding(
+            self.kind, valid, 0.95 if marked[best].mean() > 0.5 else 0.75, "phone", **figures
+        )
 
     def _planned(self, looked: pl.Series, marked: Mask, region: str | None) -> tuple[str, Mask]:
         """Give the country in whose plan most numbers are, and which of them."""
@@ -134,7 +136,7 @@ class Phone:
         def best_of(regions: Sequence[str], numbers: pl.Series, marks: Mask) -> tuple[str, Mask]:
             regions = regions[:1] if bool(numbers.str.starts_with("+").all()) else regions
             tried = ((name, self._valid(numbers, name, marks, loose=name == region)) for name in regions)
-            return max(tried, key=lambda told: int(told[1].sum()))
+            return max(tried, key=lambda attempt: int(attempt[1].sum()))
 
         grouped = contains(looked, r"^\+|\d[\s./\-)]+\d+[\s./\-]\d")
         some = np.unique(np.linspace(0, len(looked) - 1, PILOT).astype(int))
@@ -215,7 +217,7 @@ class Phone:
                 right[place] |= valid
         if not right.any() or right.sum() < 0.5 * len(places):
             return None
-        return cells.found(self.kind, right, 0.8, "within")
+        return cells.finding(self.kind, right, 0.8, "within")
 
 
 PHONE = Phone()

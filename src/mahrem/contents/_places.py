@@ -91,7 +91,7 @@ class StreetAddress:
         if fits.sum() < 3 or cells.share(fits) < self.least:
             return None
         # A sentence may name a street; an address has few words that are not part of one.
-        return cells.found(self.kind, fits, 0.5 + 0.45 * cells.share(fits), "shaped")
+        return cells.finding(self.kind, fits, 0.5 + 0.45 * cells.share(fits), "shaped")
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,11 @@ class Postcode:
         """Tell whether and how far a column holds postcodes."""
         british = contains(cells.texts.str.to_uppercase(), UK)
         if british.sum() >= 3 and cells.share(british) >= 0.5:
-            return cells.found(self.kind, british, 0.93, "shaped")
+            return cells.finding(self.kind, british, 0.93, "shaped")
         for pattern in (r"^(?:D|DE|TR|US)[- ]\d{5}$|^\d{5}-\d{4}$", *POSTCODES):
             fits = cells.matches(pattern)
             if fits.sum() >= 3 and cells.share(fits) >= 0.5 and not _is_scale(cells.texts.filter(fits)):
-                return cells.found(self.kind, fits, 0.9, "shaped")
+                return cells.finding(self.kind, fits, 0.9, "shaped")
         return self._five_digits(cells)
 
     def _five_digits(self, cells: DistinctCells) -> ContentFinding | None:
@@ -132,7 +132,7 @@ class Postcode:
         spread = portion(numbers >= 60_000) >= 0.25 and low_end <= 0.25 and cells.share(five) >= 0.98
         if not zeros and not ((shared or spread) and regions >= 8):
             return None
-        return cells.found(self.kind, either, 0.85 if zeros else 0.55, "spread", regions=regions)
+        return cells.finding(self.kind, either, 0.85 if zeros else 0.55, "spread", regions=regions)
 
 
 def _is_scale(texts: pl.Series) -> bool:
@@ -253,20 +253,20 @@ class PlaceOnEarth:
 
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether and how far a column holds places on earth."""
-        found = self.degrees(cells)
-        if found is not None or cells.numeric or not any(map(str.isalpha, cells.signs)):
-            return found
+        in_degrees = self.degrees(cells)
+        if in_degrees is not None or cells.numeric or not any(map(str.isalpha, cells.signs)):
+            return in_degrees
         for pattern in CODES:
             fits = cells.matches(pattern)
             if fits.sum() >= self.few and cells.share(fits) >= self.least:
-                return cells.found(self.kind, fits, 0.85, "shaped")
+                return cells.finding(self.kind, fits, 0.85, "shaped")
         if "." in cells.signs:
             words = cells.matches(THREE_WORDS)
             if words.sum() >= self.few and cells.share(words) >= self.least and self._vary(cells, words):
-                return cells.found(self.kind, words, 0.8, "shaped")
+                return cells.finding(self.kind, words, 0.8, "shaped")
         hashed = cells.matches(GEOHASH)
         if cells.share(hashed) >= 0.98 and self._hashes(cells.texts.filter(pl.Series(hashed))):
-            return cells.found(self.kind, hashed, 0.8, "shaped")
+            return cells.finding(self.kind, hashed, 0.8, "shaped")
         return None
 
     def _vary(self, cells: DistinctCells, fits: Mask) -> bool:

@@ -41,13 +41,13 @@ def sketch_records(records: TextRecords) -> RecordSketch | None:
         return None
     if not seen:
         return None
-    found = _Places(records, seen)
-    placed = merge_sketches([part.sketch(base) for part, base in zip(seen, found.bases, strict=True)])
-    table = found.with_texts(placed)
+    places = _Places(records, seen)
+    placed = merge_sketches([part.sketch(base) for part, base in zip(seen, places.bases, strict=True)])
+    table = places.with_texts(placed)
     if table is None:
         return None
-    last = found.read(np.array([len(found.begins) - 1]))
-    return RecordSketch(replace(table, rows_with=found.having), last)
+    last = places.read(np.array([len(places.begins) - 1]))
+    return RecordSketch(replace(table, rows_with=places.having), last)
 
 
 @dataclass(frozen=True)

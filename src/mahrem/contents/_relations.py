@@ -39,7 +39,7 @@ IDENTIFYING = (
 
 
 def find_relations(
-    table: TableSketch, found: Mapping[str, Sequence[ContentFinding]], toward: Collection[str] = ()
+    table: TableSketch, findings: Mapping[str, Sequence[ContentFinding]], toward: Collection[str] = ()
 ) -> tuple[ColumnRelation, ...]:
     """Find columns that are copies or functions of others.
 
@@ -52,7 +52,7 @@ def find_relations(
     often = np.repeat(np.arange(table.sample.height), np.minimum(table.counts, OFTEN))
     sample = table.sample[often] if len(often) <= ROWS else table.sample
     codes = {name: value_codes(sample[name]) for name in sample.columns}
-    numbers = {name: as_numbers(sample[name], found.get(name, ())) for name in sample.columns}
+    numbers = {name: as_numbers(sample[name], findings.get(name, ())) for name in sample.columns}
     usable = [name for name in sample.columns if codes[name].max(initial=-1) >= 1]
     related = (
         _relate(first, second, sample, codes, numbers) for first, second in _pairs(usable, codes, toward)
@@ -94,13 +94,13 @@ def value_codes(column: pl.Series) -> Integers:
     return ranks.fill_null(-1).to_numpy()
 
 
-def as_numbers(column: pl.Series, found: Sequence[ContentFinding]) -> Floats | None:
+def as_numbers(column: pl.Series, findings: Sequence[ContentFinding]) -> Floats | None:
     """Give a column as numbers, dates in years; nothing where it is neither."""
     if column.dtype.is_numeric():
         return column.cast(pl.Float64).to_numpy()
     if column.dtype == pl.Boolean or isinstance(column.dtype, UNCOUNTED):
         return None
-    if any(finding.kind in {"birth-date", "date"} for finding in found):
+    if any(finding.kind in {"birth-date", "date"} for finding in findings):
         cells = count_distinct(column)
         years = pl.DataFrame({"text": cells.texts, "year": years_of(cells)})
         raw = column.cast(pl.String).str.strip_chars().rename("text").to_frame()
@@ -196,7 +196,7 @@ def _determines(pairs: int, many: int, follows: int, rows: int) -> bool:
 
 
 def find_several_rows(
-    table: TableSketch, found: Mapping[str, Sequence[ContentFinding]]
+    table: TableSketch, findings: Mapping[str, Sequence[ContentFinding]]
 ) -> tuple[SeveralRows, ...]:
     """Find columns that name people of whom some have several rows.
 
@@ -209,7 +209,7 @@ def find_several_rows(
             continue
         distinct, rows = column.distinct, column.present
         known = column.values.head(PEOPLE)
-        if not _names_people(known, found[name], distinct, rows):
+        if not _names_people(known, findings[name], distinct, rows):
             continue
         theirs = table.having([name], known.alias(name).to_frame())
         steady = sum(_steady(theirs, name, other) for other in theirs.columns if other != name)
@@ -223,9 +223,9 @@ def may_repeat(column: ColumnSketch) -> bool:
     return column.distinct >= 5 and 1.05 <= column.present / column.distinct <= 60
 
 
-def _names_people(known: pl.Series, found: Sequence[ContentFinding], distinct: int, rows: int) -> bool:
+def _names_people(known: pl.Series, findings: Sequence[ContentFinding], distinct: int, rows: int) -> bool:
     """Tell whether a column identifies by its content, or holds codes of many."""
-    kinds = {finding.kind for finding in found}
+    kinds = {finding.kind for finding in findings}
     if kinds & set(IDENTIFYING):
         return True
     if kinds or distinct < 20 or distinct < 0.02 * rows:
@@ -257,10 +257,10 @@ def _steady(theirs: pl.DataFrame, name: str, other: str) -> bool:
 
 
 def find_households(
-    table: TableSketch, found: Mapping[str, Sequence[ContentFinding]]
+    table: TableSketch, findings: Mapping[str, Sequence[ContentFinding]]
 ) -> tuple[Household, ...]:
     """Find columns by which different people share a home: an address, or a family name with a postcode."""
-    kinds = {name: {finding.kind for finding in findings} for name, findings in found.items()}
+    kinds = {name: {finding.kind for finding in of_column} for name, of_column in findings.items()}
     persons = [
         name
         for name, kind in kinds.items()

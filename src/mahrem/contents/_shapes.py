@@ -36,7 +36,7 @@ class Shape:
         if inside.sum() < self.distinct or cells.share(inside) <= self.least:
             return None
         reason = "shaped" if fits.sum() * 2 >= inside.sum() else "within"
-        return cells.found(self.kind, inside, 0.98 if cells.share(inside) >= 0.5 else 0.9, reason)
+        return cells.finding(self.kind, inside, 0.98 if cells.share(inside) >= 0.5 else 0.9, reason)
 
 
 SIXTH = (  # version 6
@@ -67,7 +67,7 @@ class IpAddress:
             if portion(large) < 0.3:  # 2.14.0.3: a version
                 four = np.zeros_like(four)
         either = cells.also(four, SIXTH) & ~cells.matches(r"^\W*$")
-        return cells.found(self.kind, either, 0.97, "shaped") if either.any() else None
+        return cells.finding(self.kind, either, 0.97, "shaped") if either.any() else None
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,10 @@ class VehicleNumber:
             r"NM[0T4]|"
             r"NLH|SAL|SAJ|SCC|YV1|JT[DEHMN]|KMH|KNA|UU1)"
         )
-        made = contains(cells.compact, maker + r"[A-HJ-NPR-Z0-9]{11}\d{3}$")
-        if made.sum() < FEW or cells.share(made) < 0.5:
+        by_maker = contains(cells.compact, maker + r"[A-HJ-NPR-Z0-9]{11}\d{3}$")
+        if by_maker.sum() < FEW or cells.share(by_maker) < 0.5:
             return None
-        return cells.found(self.kind, made, 0.85, "shaped")
+        return cells.finding(self.kind, by_maker, 0.85, "shaped")
 
 
 TURKISH = (
@@ -132,13 +132,13 @@ class Plate:
         for pattern in (*own, *OTHER_PLATES):
             fits: Mask = contains(capitals, pattern)
             shaped = cells.matches(r"(?i)^[\dA-ZÄÖÜ]{1,4}[ -]*[A-Z]{0,3}[ -]*\w{1,5}$")
-            found, tries = int(fits.sum()), int((shaped | fits).sum())
-            if found < FEW or cells.share(fits) < 0.5 or surprise(found, tries, 0.25) < 5:
+            hits, tries = int(fits.sum()), int((shaped | fits).sum())
+            if hits < FEW or cells.share(fits) < 0.5 or surprise(hits, tries, 0.25) < 5:
                 continue
             # One beginning for all is a series of codes; looser shapes must begin in many ways.
-            least = min(3, found // 2) if pattern in own else max(3, min(10, found // 3))
+            least = min(3, hits // 2) if pattern in own else max(3, min(10, hits // 3))
             if capitals.filter(fits).str.slice(0, 2).n_unique() >= least:
-                return cells.found(self.kind, fits, 0.85, "shaped")
+                return cells.finding(self.kind, fits, 0.85, "shaped")
         return None
 
 
@@ -168,7 +168,7 @@ class WebAddress:
         """Tell whether and how far a column holds such addresses or names."""
         handles = cells.texts.filter(pl.Series(cells.matches(self.handles)))
         if handles.str.replace_all(r"[0-9_.]", "").n_unique() >= self.stems:
-            return cells.found("url", cells.matches(self.handles), 0.8, "shaped")
+            return cells.finding("url", cells.matches(self.handles), 0.8, "shaped")
         return self.address(cells)
 
 
@@ -213,7 +213,7 @@ class Hash:
             several = np.logical_and.reduce([cells.matches(sign) for sign in signs])
             if shaped.sum() >= FEW and (shaped & several).sum() >= self.mixed * shaped.sum():
                 whole |= shaped & several
-        return cells.found(self.kind, whole, 0.95, "shaped") if whole.any() else None
+        return cells.finding(self.kind, whole, 0.95, "shaped") if whole.any() else None
 
 
 UUID = Hash()

@@ -156,10 +156,10 @@ class TableSketch:
     def only(self, names: Sequence[str]) -> TableSketch:
         """Keep some columns alone; rows that are alike in them still stand side by side."""
         kept = {name: self.columns[name] for name in names}
-        found = self.having
+        rows_having = self.having
 
         def rows_with(asked: Sequence[str], values: pl.DataFrame) -> pl.DataFrame:
-            return found(asked, values).select(names)
+            return rows_having(asked, values).select(names)
 
         return replace(self, columns=kept, sample=self.sample.select(names), rows_with=rows_with)
 

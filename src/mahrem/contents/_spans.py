@@ -123,8 +123,8 @@ def _without_names(texts: pl.Series) -> pl.Series:
     for _ in range(2):  # a second given name and a surname
         near = beside("sure", 2) | beside("sure", -2) | beside("title", 2)
         judged = judged.with_columns(sure=(pl.col("sure") | (reached & near)).fill_null(value=False))
-    told = pl.when("sure").then(pl.lit("[name]")).otherwise("part")
-    whole = judged.group_by("row", maintain_order=True).agg(told.alias("part").str.join(""))
+    replaced = pl.when("sure").then(pl.lit("[name]")).otherwise("part")
+    whole = judged.group_by("row", maintain_order=True).agg(replaced.alias("part").str.join(""))
     return whole["part"].str.replace_all(r"\[name\](?:[ .\-]+\[name\])+", "[name]")
 
 

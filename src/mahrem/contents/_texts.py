@@ -33,7 +33,7 @@ class FreeText:
         # JSON: as many values as somebody put into one cell; what has two ends is a range.
         nested = cells.matches(r"""^(?:\{.*:.*\}|\[.*["'{].*\]|\[(?:[^,]*,){3,}.*\])$""")
         if nested.sum() >= 2 and cells.share(nested) >= 0.35:
-            return cells.found(self.kind, nested, 0.8, "shaped")
+            return cells.finding(self.kind, nested, 0.8, "shaped")
         lengths = cells.texts.str.len_chars().to_numpy()
         words, length = float(cells.words.mean()), float(lengths.mean())
         short = words < self.words or length < self.length
@@ -51,7 +51,7 @@ class FreeText:
             return None
         if distinct >= 10 and self._vocabulary(cells) < 15:
             return None
-        return cells.found(self.kind, wordy, min(1.0, 0.6 + words / 20), "text", words=round(words, 1))
+        return cells.finding(self.kind, wordy, min(1.0, 0.6 + words / 20), "text", words=round(words, 1))
 
     @staticmethod
     def _of_people(cells: DistinctCells) -> bool:
@@ -100,11 +100,11 @@ class RecordNumber:
             cells.texts.str.replace_all(r"\D", "").str.slice(0, 15).cast(pl.Int64, strict=False).drop_nulls()
         )
         if cells.unique >= self.least and len(whole) and self._counts(whole, cells.distinct):
-            return cells.found(self.kind, everyone, 0.9, "counter", unique=unique)
+            return cells.finding(self.kind, everyone, 0.9, "counter", unique=unique)
         same, longest, digits_only = self._length(cells)
         if same < 0.9 or longest < (6 if digits_only else 4):
             return None
-        return cells.found(self.kind, everyone, 0.8, "code", unique=unique)
+        return cells.finding(self.kind, everyone, 0.8, "code", unique=unique)
 
     def _repeated(self, cells: DistinctCells) -> ContentFinding | None:
         """Look for shorter codes, which come several times although chance would not let them."""
@@ -113,7 +113,7 @@ class RecordNumber:
         if not are_sparse_codes(cells.texts, cells.distinct):
             return None
         everyone = np.ones(len(cells.texts), np.bool_)
-        return cells.found(self.kind, everyone, 0.7, "code", unique=round(cells.unique, 4))
+        return cells.finding(self.kind, everyone, 0.7, "code", unique=round(cells.unique, 4))
 
     def _given_out(self, cells: DistinctCells) -> bool:
         """Tell whether values are long codes that a handful of rows share: those of one person, it may be."""
@@ -178,7 +178,7 @@ class Diagnosis:
             return None
         if detailed < 0.2 and surprise(int(known.sum()), int(shaped.sum()), 0.78) < 4:
             return None
-        return cells.found(self.kind, known, 0.6 + 0.3 * detailed, "shaped")
+        return cells.finding(self.kind, known, 0.6 + 0.3 * detailed, "shaped")
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class Drug:
         known = cells.matches(_drugs())
         if known.sum() < self.distinct or known.mean() < self.right or cells.share(known) < self.right:
             return None
-        return cells.found(self.kind, known, 0.9, "shaped")
+        return cells.finding(self.kind, known, 0.9, "shaped")
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class LaboratoryTest:
             right[same] = luhn(symbols(cells.compact.filter(pl.Series(same))))
         if len(np.unique(lengths[shaped])) < 2 or right.mean() < self.right:
             return None
-        return cells.found(self.kind, right, 0.85, "shaped")
+        return cells.finding(self.kind, right, 0.85, "shaped")
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,10 +21,10 @@ Sort = Callable[[Rows | None, Admits], Partition]
 
 def coarse_axis(axis: Axis, policy: Policy) -> Axis:
     """Put values that no cell may tell apart on one place; what the column cannot have is refused."""
-    said = [setting for setting in _STEPPED if axis.name in getattr(policy, setting)]
-    if not said:
+    settings = [setting for setting in _STEPPED if axis.name in getattr(policy, setting)]
+    if not settings:
         return axis
-    _refuse_unfit(axis, policy, said)
+    _refuse_unfit(axis, policy, settings)
     least = least_step(policy, axis.name)
     if least is None:
         return axis
@@ -40,15 +40,15 @@ def coarse_axis(axis: Axis, policy: Policy) -> Axis:
     return replace(axis, positions=_one_alike(axis, kept))
 
 
-def _refuse_unfit(axis: Axis, policy: Policy, said: Sequence[str]) -> None:
+def _refuse_unfit(axis: Axis, policy: Policy, settings: Sequence[str]) -> None:
     """Refuse what the values of a column cannot have, or what other settings would leave unheard."""
-    name, setting = axis.name, said[0]
+    name, setting = axis.name, settings[0]
     if policy.cells == "centroid" or policy.automatic is not None:
         other = "automatic" if policy.automatic is not None else "cells='centroid'"
         raise InvalidParameter(f"{setting}.{name} would do nothing with {other}; leave one of them out")
     if setting == "grid" and policy.bounds == "exact":
         raise InvalidParameter(f"grid.{name} would do nothing with bounds='exact'; leave one of them out")
-    for setting in said:
+    for setting in settings:
         step = getattr(policy, setting)[name]
         match axis.domain:
             case Numbers():
@@ -172,12 +172,12 @@ def _within_limit(partition: Partition, judge: Admission, policy: Policy, limit:
     return Partition(labels=numbers, classes=len(shown))
 
 
-def _blocks(axes: Sequence[Axis], said: object, policy: Policy) -> Integers | None:
+def _blocks(axes: Sequence[Axis], names: Collection[str], policy: Policy) -> Integers | None:
     """Number the blocks that rows lie in, by all columns that have some; missing is a block of its own."""
-    found = [_block_of(axis, policy) for axis in axes if axis.name in said]  # type: ignore[operator]
-    if not found:
+    blocks = [_block_of(axis, policy) for axis in axes if axis.name in names]
+    if not blocks:
         return None
-    frame = pl.DataFrame({str(place): block for place, block in enumerate(found)})
+    frame = pl.DataFrame({str(place): block for place, block in enumerate(blocks)})
     return _numbered(frame.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy().astype(np.int64))
 
 

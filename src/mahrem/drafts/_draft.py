@@ -133,22 +133,22 @@ class Draft:
             self.form == "midpoint" or self.method == BY_RECIPE
         ):  # a recipe's cells were checked when it was made
             return {}
-        found = {}
+        bounds = {}
         for axis in self.prepared.axes:
             name, settings = axis.name, ("round", "prefix", *BOUNDING)
-            said = {
+            steps = {
                 key: getattr(self.policy, key)[name] for key in settings if name in getattr(self.policy, key)
             }
-            if said:
+            if steps:
                 from mahrem.verify import CellBounds
 
                 column = self.prepared.columns[name]
                 codes = axis.domain.labels if isinstance(axis.domain, Words) else ()
                 longest = max(map(len, codes), default=0)
-                found[name] = CellBounds(
-                    kind=column.kind, steps=said, hierarchy=column.hierarchy, longest=longest
+                bounds[name] = CellBounds(
+                    kind=column.kind, steps=steps, hierarchy=column.hierarchy, longest=longest
                 )
-        return found
+        return bounds
 
     @property
     def form(self) -> Form:
@@ -260,7 +260,9 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
     if METHODS[name].hides:
         refuse_for_hidden_cells(policy, name)
     ready = prepared
-    choice = Choice(ready, policy, name, options, lambda found: _drawn(ready, policy, name, reason, found))
+    choice = Choice(
+        ready, policy, name, options, lambda partition: _drawn(ready, policy, name, reason, partition)
+    )
     new = choice.draft()
     double = [name for name, times in Counter(new.columns).items() if times > 1]
     if double:

@@ -37,30 +37,30 @@ def objective_options(prepared: Prepared, policy: Policy, options: Mapping[str, 
     Raises:
         InvalidParameter: If a weight is 0, or the target is no column that could be learnt.
     """
-    told = dict(options)
-    if "weights" in told:
+    completed = dict(options)
+    if "weights" in completed:
         raise InvalidParameter("weights are no option of a method; say how much a column counts: weights")
     weights = {name: policy.weights.get(name, 1.0) for name in (axis.name for axis in prepared.axes)}
     for name, weight in weights.items():
         check.above_zero(**{f"weights.{name} (of a method that lifts columns)": weight})
     if policy.weights:
-        told["weights"] = tuple(weights.values())
-    if isinstance(told.get("target"), str):
-        told["target"] = _target(prepared, told["target"])
-    if isinstance(told.get("costs"), Mapping):
-        told["costs"] = _costs(prepared, told["costs"])
-    return told
+        completed["weights"] = tuple(weights.values())
+    if isinstance(completed.get("target"), str):
+        completed["target"] = _target(prepared, completed["target"])
+    if isinstance(completed.get("costs"), Mapping):
+        completed["costs"] = _costs(prepared, completed["costs"])
+    return completed
 
 
-def _costs(prepared: Prepared, said: Mapping[str, Any]) -> tuple[tuple[float, ...], ...]:
+def _costs(prepared: Prepared, costs: Mapping[str, Any]) -> tuple[tuple[float, ...], ...]:
     """Put the costs of levels, by column, into the order of the columns."""
     names = [axis.name for axis in prepared.axes]
-    check.unknown_keys(said, names, where="costs")
-    lacking = [name for name in names if name not in said]
+    check.unknown_keys(costs, names, where="costs")
+    lacking = [name for name in names if name not in costs]
     if lacking:
         raise InvalidParameter(f"costs lacks {lacking[0]!r}: say what each of its levels costs")
     try:
-        return tuple(tuple(float(cost) for cost in said[name]) for name in names)
+        return tuple(tuple(float(cost) for cost in costs[name]) for name in names)
     except (TypeError, ValueError):
         raise InvalidParameter("costs must be numbers, one for each level of each column") from None
 

@@ -108,37 +108,37 @@ class LearningMeasure:
         cells = "text" if self.policy.cells == "pairs" else self.policy.cells
         return self._figures(self._scores(replace(self.policy, cells=cells)))
 
-    def __call__(self, made: Draft, policy: Policy) -> dict[str, Any]:
+    def __call__(self, drafted: Draft, policy: Policy) -> dict[str, Any]:
         """Measure one case: the loss on its draft, classifiers on training rows anonymised the same way."""
         own = replace(
             past_the_door(policy),
             kind=self.policy.kind,
             cells="text" if policy.cells == "pairs" else policy.cells,
         )
-        return {**self.entropy(made), **self._figures(self._scores(own))}
+        return {**self.entropy(drafted), **self._figures(self._scores(own))}
 
-    def entropy(self, made: Draft) -> dict[str, float]:
+    def entropy(self, drafted: Draft) -> dict[str, float]:
         """Measure what the draft loses of the target, by both rulers."""
-        prepared = made.prepared
+        prepared = drafted.prepared
         part = prepared.taking_part
         axes = [replace(axis, positions=axis.positions[:part]) for axis in prepared.axes]
-        texts = {axis.name: made.cells[axis.name].text for axis in axes}
+        texts = {axis.name: drafted.cells[axis.name].text for axis in axes}
         rows = ~prepared.suppress
-        lost = measure_entropy(axes, texts, made.labels[rows], self.codes[rows])
+        lost = measure_entropy(axes, texts, drafted.labels[rows], self.codes[rows])
         return {"entropy_loss": lost.entropy_loss, "entropy_loss_cells": lost.entropy_loss_cells}
 
     def _scores(self, policy: Policy | None) -> Scores:
         def anonymise(rows: Integers) -> PublishedRows:
             assert policy is not None  # noqa: S101 - for the type checker
-            made = draft(prepare(self.frame[rows], policy, to_publish=False), policy)
-            shown = made.labels >= 0
+            drafted = draft(prepare(self.frame[rows], policy, to_publish=False), policy)
+            shown = drafted.labels >= 0
             trees = {
                 axis.name: axis.domain.hierarchy
-                for axis in made.prepared.axes
+                for axis in drafted.prepared.axes
                 if isinstance(axis.domain, Leaves)
             }
-            table: pl.DataFrame = made.table()
-            return PublishedRows(table.filter(pl.Series(shown)), rows[made.prepared.keep][shown], trees)
+            table: pl.DataFrame = drafted.table()
+            return PublishedRows(table.filter(pl.Series(shown)), rows[drafted.prepared.keep][shown], trees)
 
         return evaluate(
             self.frame,
@@ -163,7 +163,7 @@ def correlations(
     rows: Sequence[Mapping[str, object]], classifiers: Sequence[str]
 ) -> dict[str, dict[str, dict[str, float | int | None]]]:
     """Say for each classifier how accuracy goes with each loss over a sweep; empty below three runs."""
-    found: dict[str, dict[str, dict[str, float | int | None]]] = {}
+    by_classifier: dict[str, dict[str, dict[str, float | int | None]]] = {}
     for name in classifiers:
         key = f"accuracy_{name}"
         good = [row for row in rows if row.get(key) is not None and row.get("gcp") is not None]
@@ -173,5 +173,5 @@ def correlations(
         for loss in LOSSES:
             both = correlation(np.array([row[loss] for row in good], np.float64), accuracy)
             figures = {"pearson": both.pearson, "spearman": both.spearman, "points": both.points}
-            found.setdefault(name, {})[loss] = figures
-    return found
+            by_classifier.setdefault(name, {})[loss] = figures
+    return by_classifier

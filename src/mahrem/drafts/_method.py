@@ -185,9 +185,9 @@ def admission(
 ) -> Admission:
     """Give the judge of candidate classes for what is promised, or for some other promises."""
     judged: list[tuple[PrivacyModel, Values | None]] = []
-    said = prepared.promises if promises is None else promises
-    asked = [promise.model for promise in said]
-    for promise in said:
+    promised = prepared.promises if promises is None else promises
+    asked = [promise.model for promise in promised]
+    for promise in promised:
         if promise.model.of_members:
             judged.append((promise.model, prepared.membership()))
         elif promise.model.by_size:  # rows enough are all that it asks for

@@ -67,8 +67,8 @@ def offsets(people: pl.Series, key: object, most: int) -> Integers:
     distinct = hashed.unique()
     drawn = [int(text, 16) % (2 * most) for text in distinct]
     days = [place - most if place < most else place - most + 1 for place in drawn]
-    found: Integers = hashed.replace_strict(distinct, pl.Series(days, dtype=pl.Int64)).to_numpy()
-    return found
+    moves: Integers = hashed.replace_strict(distinct, pl.Series(days, dtype=pl.Int64)).to_numpy()
+    return moves
 
 
 def _dates(series: pl.Series, policy: Policy) -> pl.Series | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mahrem.attacks import Finding, clopper_pearson, told
+from mahrem.attacks import Finding, clopper_pearson, disclosed_findings
 from mahrem.attacks.on_releases import (
     Downcoding,
     Homogeneity,
@@ -98,7 +98,7 @@ def probe(draft: Draft, crowd: Crowd, *, floor: int) -> ReportTeam:
         sampled=len(some.labels) < len(crowd.labels),
         findings=tuple(
             _guarded(_in_crowds(finding, floor) if hides_whose(draft.policy) else finding, floor)
-            for finding in told((attack() for attack in attacks()), floor)
+            for finding in disclosed_findings((attack() for attack in attacks()), floor)
         ),
     )
 
@@ -115,8 +115,8 @@ def _shown(draft: Draft, some: Crowd) -> pl.DataFrame:
 def _plain(draft: Draft, rows: Integers) -> Iterator[pl.Series]:
     """Give the columns that are published as they are, in some of the rows taking part."""
     prepared, policy = draft.prepared, draft.policy
-    said = {*prepared.leave_out, *policy.quasi, *policy.sensitive, *policy.pseudonym}
-    names = [name for name in prepared.source.columns if name not in said]
+    with_role = {*prepared.leave_out, *policy.quasi, *policy.sensitive, *policy.pseudonym}
+    names = [name for name in prepared.source.columns if name not in with_role]
     if names:
         kept = prepared.source.take(names).filter(pl.Series(prepared.keep))
         shown = kept.filter(pl.Series(~prepared.suppress))[rows]

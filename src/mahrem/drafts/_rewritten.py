@@ -129,19 +129,19 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
     def rewrite(name: str) -> tuple[Coarseness, pl.Series]:
         return _coarser(taken[name], asked[name], policy)
 
-    found = dict(zip(asked, in_parallel(rewrite, list(asked), rows=taken.height), strict=True))
+    coarsened = dict(zip(asked, in_parallel(rewrite, list(asked), rows=taken.height), strict=True))
     inside = past_the_door(policy)
     # Redacting again changes nothing, so that is left for the gate to see.
-    kinds = {name: claim.kind for name, (claim, _) in found.items() if name in policy.sensitive}
+    kinds = {name: claim.kind for name, (claim, _) in coarsened.items() if name in policy.sensitive}
     return (
         RewrittenSource(
             source,
             {
                 **{name: taken[name] for name in policy.sparse},
-                **{name: series.alias(name) for name, (_, series) in found.items()},
+                **{name: series.alias(name) for name, (_, series) in coarsened.items()},
                 **_redacted(source, policy),
             },
-            {name: claim for name, (claim, _) in found.items()},
+            {name: claim for name, (claim, _) in coarsened.items()},
             moved,
             {**moved, **{name: taken[name] for name in policy.sparse}},
         ),
@@ -197,43 +197,44 @@ def compared_with(source: Source, names: Sequence[str]) -> pl.DataFrame:
     return source.original.take(names).with_columns(replaced)
 
 
-def _coarser(series: pl.Series, said: Mapping[str, Any], policy: Policy) -> tuple[Coarseness, pl.Series]:
+def _coarser(series: pl.Series, settings: Mapping[str, Any], policy: Policy) -> tuple[Coarseness, pl.Series]:
     """Rewrite one column; what its kind cannot have is refused by name."""
     from mahrem.recode import moment_cells, prefix_cells  # only where something is made coarser
     from mahrem.verify import Coarseness
 
     name = series.name
     kind, read = _kind_of(series, policy)
-    claim = Coarseness(kind=kind, **said)
-    if "prefix" in said:
+    claim = Coarseness(kind=kind, **settings)
+    if "prefix" in settings:
         if kind in (Kind.NUMERIC, Kind.DATE):
             raise InvalidParameter(
                 f"prefix.{name} is for codes, and column={name!r} is {kind}; "
                 f"say that it is one: {spelled('kind', {name: 'code'})}"
             )
-        return claim, prefix_cells(as_text(series), said["prefix"])
+        return claim, prefix_cells(as_text(series), settings["prefix"])
     if kind is Kind.DATE:
-        wrong = next((setting for setting in said if setting != "grid"), None)
+        wrong = next((setting for setting in settings if setting != "grid"), None)
         if wrong is not None:
             raise InvalidParameter(
                 f"{wrong}.{name} is for columns of numbers, and column={name!r} has dates; "
                 f"make them coarser with {spelled('grid', {name: 'month'})}"
             )
-        if not isinstance(said["grid"], str):
+        if not isinstance(settings["grid"], str):
             raise InvalidParameter(
-                f"grid.{name}={said['grid']!r} must be a word for column={name!r} of dates, such as 'month'"
+                f"grid.{name}={settings['grid']!r} must be a word for column={name!r} of dates, "
+                "such as 'month'"
             )
         positions, moments = moment_places(read, name)
         typed = moments.typed(pl.Series(name, positions).fill_nan(None))
-        return claim, moment_cells(typed, moments, said["grid"])
+        return claim, moment_cells(typed, moments, settings["grid"])
     if kind is not Kind.NUMERIC:
         raise InvalidParameter(
-            f"{next(iter(said))}.{name} is for columns of numbers or dates, and column={name!r} has words; "
-            f"show their beginnings with {spelled('prefix', {name: 2})}"
+            f"{next(iter(settings))}.{name} is for columns of numbers or dates, and column={name!r} "
+            f"has words; show their beginnings with {spelled('prefix', {name: 2})}"
         )
     numbers, domain = number_places(read, name, policy.decimal)
-    _refuse_words(name, said)
-    return claim, _coarser_numbers(series, numbers, domain, said, policy.decimal)
+    _refuse_words(name, settings)
+    return claim, _coarser_numbers(series, numbers, domain, settings, policy.decimal)
 
 
 def _kind_of(series: pl.Series, policy: Policy) -> tuple[Kind, pl.Series]:
@@ -245,16 +246,16 @@ def _kind_of(series: pl.Series, policy: Policy) -> tuple[Kind, pl.Series]:
 
 
 def _coarser_numbers(
-    series: pl.Series, numbers: Floats, domain: Numbers, said: Mapping[str, Any], decimal: str | None
+    series: pl.Series, numbers: Floats, domain: Numbers, settings: Mapping[str, Any], decimal: str | None
 ) -> pl.Series:
     from mahrem.recode import nearest_lines, number_cells, open_ends
 
-    low, high = said.get("bottom"), said.get("top")
-    if "grid" in said:
-        return number_cells(numbers, domain, step=said["grid"], low=low, high=high)
+    low, high = settings.get("bottom"), settings.get("top")
+    if "grid" in settings:
+        return number_cells(numbers, domain, step=settings["grid"], low=low, high=high)
     shown = series.cast(pl.Float64) if series.dtype == pl.Float32 else series  # 0.1 is another number there
-    if "round" in said:
-        lines, grid = nearest_lines(numbers, domain, said["round"])
+    if "round" in settings:
+        lines, grid = nearest_lines(numbers, domain, settings["round"])
         whole = grid.exponent >= 0 and max(-domain.low, domain.high) < EXACT - grid.step
         shown = pl.Series(series.name, lines).fill_nan(None).cast(pl.Int64 if whole else pl.Float64)
     if low is None and high is None and series.dtype.is_numeric():
@@ -265,8 +266,8 @@ def _coarser_numbers(
     return open_ends(text, numbers, low=low, high=high)
 
 
-def _refuse_words(name: str, said: Mapping[str, object]) -> None:
-    if isinstance(said.get("grid"), str):
+def _refuse_words(name: str, settings: Mapping[str, object]) -> None:
+    if isinstance(settings.get("grid"), str):
         raise InvalidParameter(
-            f"grid.{name}={said['grid']!r} must be a number for column={name!r} of numbers"
+            f"grid.{name}={settings['grid']!r} must be a number for column={name!r} of numbers"
         )

@@ -78,10 +78,10 @@ class Choice:
             note = [Note("warning.classes_by_values")] if self._valued else []
             return _noted(self._usual(), *note)
         if self.policy.minimality_safe:
-            found = self._safe(None)
-            if found is None:
+            safe = self._safe(None)
+            if safe is None:
                 raise Infeasible("minimality_safe: no classes of quasi-identifiers alone keep the promise")
-            return self._noted_alone(found[1])
+            return self._noted_alone(safe[1])
         return self._cheapest()
 
     def _cheapest(self) -> Draft:
@@ -91,11 +91,9 @@ class Choice:
         """
         if METHODS[self.method].seconds(self.prepared.taking_part) * _STEPS > _SECONDS:
             return _noted(self._usual(), Note("warning.classes_untried"))
-        found = self._safe(_STEPS if self.policy.trajectory_k is None else None)
-        chosen = self._usual() if found is None else found[1]
-        if (
-            found is not None and found[0] > self._least
-        ):  # else there is nothing finer, whatever the values are
+        safe = self._safe(_STEPS if self.policy.trajectory_k is None else None)
+        chosen = self._usual() if safe is None else safe[1]
+        if safe is not None and safe[0] > self._least:  # else there is nothing finer, whatever the values are
             usual = self._usual()
             if self._loss(chosen) > (1 + DEARER) * self._loss(usual) + 1e-12:
                 chosen = usual

@@ -123,11 +123,11 @@ def _histograms(pixels: Floats) -> Floats:
     first = np.floor(turn)
     beyond = turn - first
     count, cells = len(shade), shade.shape[1] // CELL
-    found = np.empty((count, cells, cells, DIRECTIONS), dtype=np.float32)
+    histograms = np.empty((count, cells, cells, DIRECTIONS), dtype=np.float32)
     for place in range(DIRECTIONS):
         share = (first % DIRECTIONS == place) * (1 - beyond) + ((first + 1) % DIRECTIONS == place) * beyond
-        found[..., place] = (steep * share).reshape(count, cells, CELL, cells, CELL).sum(axis=(2, 4))
-    corners = [found[:, :-1, :-1], found[:, 1:, :-1], found[:, :-1, 1:], found[:, 1:, 1:]]
+        histograms[..., place] = (steep * share).reshape(count, cells, CELL, cells, CELL).sum(axis=(2, 4))
+    corners = [histograms[:, :-1, :-1], histograms[:, 1:, :-1], histograms[:, :-1, 1:], histograms[:, 1:, 1:]]
     blocks = np.concatenate(corners, axis=-1)
     blocks /= np.sqrt((blocks**2).sum(axis=-1, keepdims=True) + 0.01)
     return np.asarray(blocks.reshape(count, -1))

@@ -68,9 +68,9 @@ def rows_of(run: TableRun) -> Iterator[Row]:
         for method in run.bounds.only:
             task = TableTask(run.table, method, epsilon, run.quick)
             run.step(f"{run.table}, {method}, epsilon={epsilon:g}")
-            found = _kept(task, run.bounds.folder) or _run(task, run.bounds.seconds, run.bounds.folder)
-            note = str(found.pop("note", ""))
-            for metric, figure in found.items():
+            figures = _kept(task, run.bounds.folder) or _run(task, run.bounds.seconds, run.bounds.folder)
+            note = str(figures.pop("note", ""))
+            for metric, figure in figures.items():
                 yield place.at(epsilon=epsilon).row(method, metric, figure)
             if note:
                 yield place.at(epsilon=epsilon).row(method, "not run", None, note=note)
@@ -79,32 +79,32 @@ def rows_of(run: TableRun) -> Iterator[Row]:
 def _kept(task: TableTask, folder: Path | None) -> dict[str, Any] | None:
     if folder is None or not (folder / task.file).is_file():
         return None
-    found: dict[str, Any] = json.loads((folder / task.file).read_text(encoding="utf-8"))
-    return found
+    figures: dict[str, Any] = json.loads((folder / task.file).read_text(encoding="utf-8"))
+    return figures
 
 
 def _run(task: TableTask, seconds: float, folder: Path | None) -> dict[str, Any]:
     """Run a task in a process of its own; one that takes too long is stopped and says so."""
     if task.quick:
-        found = measured(task)
+        figures = measured(task)
     else:
         context = mp.get_context("spawn")
         here, there = context.Pipe(duplex=False)
         worker = context.Process(target=_work, args=(task, there))
         worker.start()
         there.close()
-        found = {"note": f"stopped after {seconds:g} seconds"}
+        figures = {"note": f"stopped after {seconds:g} seconds"}
         try:
             if here.poll(seconds):
-                found = here.recv()
+                figures = here.recv()
         except EOFError:
-            found = {"note": "the process ended without a result"}
+            figures = {"note": "the process ended without a result"}
         worker.terminate()
         worker.join()
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / task.file, json.dumps(found, indent=1), private=False)
-    return found
+        write_whole(folder / task.file, json.dumps(figures, indent=1), private=False)
+    return figures
 
 
 def _work(task: TableTask, out: Connection) -> None:
@@ -122,18 +122,18 @@ def measured(task: TableTask) -> dict[str, Any]:
     began = time.perf_counter()
     drawn = _drawn(held, task, target=None)
     seconds = time.perf_counter() - began
-    real, made = held.codes(held.train), held.codes(drawn)
+    real, synthetic = held.codes(held.train), held.codes(drawn)
     sizes = list(held.sizes.values())
-    told = None if task.method == "independent" else held.target
-    taught = drawn if told is None else _drawn(held, task, target=told)
+    target = None if task.method == "independent" else held.target
+    taught = drawn if target is None else _drawn(held, task, target=target)
     names = CLASSIFIERS[:1] if task.quick else CLASSIFIERS
     domain = _domain(held)
     quality = synthetic_quality(
         held.train, taught, domain, holdout=held.test, target=held.target, classifiers=names
     )
     return {
-        "pairs off by": workload_error(real, made, sizes, 2),
-        "triples off by": workload_error(real, made, sizes, 3),
+        "pairs off by": workload_error(real, synthetic, sizes, 2),
+        "triples off by": workload_error(real, synthetic, sizes, 3),
         **{f"accuracy, {name}": quality.learning[name].get("synthetic_accuracy") for name in names},
         **{f"accuracy of real rows, {name}": quality.learning[name].get("real_accuracy") for name in names},
         "nearer to training than to hold-out": quality.closest["nearer_to_real"],
@@ -142,20 +142,20 @@ def measured(task: TableTask) -> dict[str, Any]:
     }
 
 
-def workload_error(real: Integers, made: Integers, sizes: list[int], width: int) -> float:
+def workload_error(real: Integers, synthetic: Integers, sizes: list[int], width: int) -> float:
     """Give the mean total variation distance over all tables of so many columns.
 
     Example:
-        >>> real, made = np.array([[0, 0], [1, 1]]), np.array([[0, 1], [1, 0]])
-        >>> workload_error(real, made, [2, 2], 1), workload_error(real, made, [2, 2], 2)
+        >>> real, synthetic = np.array([[0, 0], [1, 1]]), np.array([[0, 1], [1, 0]])
+        >>> workload_error(real, synthetic, [2, 2], 1), workload_error(real, synthetic, [2, 2], 2)
         (0.0, 1.0)
     """
     every = list(combinations(range(len(sizes)), width))
     chosen = every[:: max(1, len(every) // MOST_TRIPLES)]
-    return float(np.mean([_apart(real, made, sizes, columns) for columns in chosen]))
+    return float(np.mean([_apart(real, synthetic, sizes, columns) for columns in chosen]))
 
 
-def _apart(real: Integers, made: Integers, sizes: list[int], columns: tuple[int, ...]) -> float:
+def _apart(real: Integers, synthetic: Integers, sizes: list[int], columns: tuple[int, ...]) -> float:
     shape = tuple(sizes[column] for column in columns)
     shares = [
         np.bincount(
@@ -163,7 +163,7 @@ def _apart(real: Integers, made: Integers, sizes: list[int], columns: tuple[int,
             minlength=int(np.prod(shape)),
         )
         / len(rows)
-        for rows in (real, made)
+        for rows in (real, synthetic)
     ]
     return float(np.abs(shares[0] - shares[1]).sum() / 2)
 

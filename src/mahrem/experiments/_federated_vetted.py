@@ -109,10 +109,12 @@ def _door_rows(
     rows, labels = schema.rows(DOOR.stamp(judged))
     into = schema.classes.index(DOOR.into)
     asked = Examples(rows, labels).take(np.asarray(labels) != into)
-    found = Misled(into=into, classes=attacked.classes_)(attacked, asked, honest)
+    finding = Misled(into=into, classes=attacked.classes_)(attacked, asked, honest)
     place = run.place("adult", clients=CLIENTS, malicious=1, attack="model replacement")
-    yield place.row(name, "attack_success", found.rate, note=f"of {found.trials:,} rows with the trigger")
-    yield place.row(name, "without_attacker", found.baseline, note="the same share by honest clients' model")
+    yield place.row(name, "attack_success", finding.rate, note=f"of {finding.trials:,} rows with the trigger")
+    yield place.row(
+        name, "without_attacker", finding.baseline, note="the same share by honest clients' model"
+    )
     yield place.row(
         name, "accuracy", _accuracy(attacked, judged), note=f"on {judged.height:,} untouched rows"
     )
@@ -167,13 +169,16 @@ def _member_rows(
     own = Examples(*schema.rows(pl.concat([parts[key] for key in names])))
     place = run.place("adult", clients=CLIENTS, rows=size, rounds=plan.rounds)
     yield place.row(name, "accuracy", _accuracy(model, judged), note="of the model that is attacked below")
-    for found in (LossThreshold()(model, members, others), UpdateMembership()(given[:-1], sent, own, others)):
-        low, high = found.area_interval
-        at = place.at(attack=found.attack)
-        yield at.row(name, "auc", found.area, note=f"95 % interval {low:.3f} to {high:.3f}; 0.5 is chance")
-        low, high = found.chance
-        note = f"of {found.trials:,} rows; chance gives {low:.4f} to {high:.4f}"
-        yield at.row(name, "found_at_1_percent", found.rate, note=note)
+    for finding in (
+        LossThreshold()(model, members, others),
+        UpdateMembership()(given[:-1], sent, own, others),
+    ):
+        low, high = finding.area_interval
+        at = place.at(attack=finding.attack)
+        yield at.row(name, "auc", finding.area, note=f"95 % interval {low:.3f} to {high:.3f}; 0.5 is chance")
+        low, high = finding.chance
+        note = f"of {finding.trials:,} rows; chance gives {low:.4f} to {high:.4f}"
+        yield at.row(name, "found_at_1_percent", finding.rate, note=note)
 
 
 def _inverted_rows(
@@ -194,7 +199,7 @@ def _inverted_rows(
             updates.append(first_layer(plan.network(), start.arrays["weights"], after, *shape))
             truth.append(schema.rows(rows)[0])
         strangers = schema.rows(whole[-count:])[0]
-        found = GradientInversion()(updates, truth, strangers)
+        finding = GradientInversion()(updates, truth, strangers)
         place = run.place("adult", clients=many, rows=size)
-        note = f"of {found.trials:,}; by strangers {found.baseline:.4f}"
-        yield place.row(name, "rows_recovered", found.rate, note=note)
+        note = f"of {finding.trials:,}; by strangers {finding.baseline:.4f}"
+        yield place.row(name, "rows_recovered", finding.rate, note=note)

@@ -70,10 +70,12 @@ def table_set(name: str) -> TableSet:
     """Read a set and put it into bins."""
     if name not in _SETS:
         raise InvalidParameter(f"set={name!r} must be one of {', '.join(_SETS)}")
-    file, target, said = _SETS[name]
+    file, target, listed = _SETS[name]
     frame = _read(file)
     test = _read("adult_test") if name == "adult" else None
-    columns = [one for one in frame.columns if one not in said.split()] if said[0] == "-" else said.split()
+    columns = (
+        [one for one in frame.columns if one not in listed.split()] if listed[0] == "-" else listed.split()
+    )
     whole = frame.select(columns) if test is None else pl.concat([frame, test]).select(columns)
     coded = pl.DataFrame([_bins(whole[column]) for column in columns])
     if test is None:
@@ -100,5 +102,5 @@ def _bins(column: pl.Series) -> pl.Series:
         group = coarse_groups(counts, deviation=0.0, ordered=number, most=most, least=0.0).group
         if group.max() < room:
             break
-    found = values.replace_strict(known[column.name], pl.Series(group), default=int(group.max()) + 1)
-    return found.cast(pl.Int64).alias(column.name)
+    bins = values.replace_strict(known[column.name], pl.Series(group), default=int(group.max()) + 1)
+    return bins.cast(pl.Int64).alias(column.name)

@@ -102,9 +102,9 @@ def _reason(error: OSError) -> str:
 
 def state_folder() -> Path:
     """Give the private folder of this user: ``MAHREM_STATE``, or the place the system has for such things."""
-    said = os.environ.get("MAHREM_STATE")
-    if said:
-        return Path(said)
+    folder = os.environ.get("MAHREM_STATE")
+    if folder:
+        return Path(folder)
     base = os.environ.get("XDG_STATE_HOME")
     return (Path(base) if base else Path.home() / ".local" / "state") / "mahrem"
 

@@ -37,15 +37,15 @@ def staged_folder(target: Path, *, private: bool = False) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         with StageFolder(target.parent) as stage:
-            made = stage.path / "new"
-            made.mkdir(mode=0o700)
-            yield made
+            new_folder = stage.path / "new"
+            new_folder.mkdir(mode=0o700)
+            yield new_folder
             if not private:
-                _open_up(made)
+                _open_up(new_folder)
             if os.path.lexists(target):
-                _replace(made, target, stage.path / WAS)
+                _replace(new_folder, target, stage.path / WAS)
             else:
-                move_new(made, target)
+                move_new(new_folder, target)
     finally:
         for parent in parents:
             with suppress(OSError):  # not empty: it holds the folder
@@ -71,14 +71,14 @@ def move_new(path: Path, target: Path) -> None:
     path.rename(target)
 
 
-def _replace(made: Path, target: Path, was: Path) -> None:
+def _replace(new_folder: Path, target: Path, was: Path) -> None:
     """Let a new folder and the old one change places; the old one goes with the stage."""
-    if _rename(made, target, _EXCHANGE):
+    if _rename(new_folder, target, _EXCHANGE):
         return
     was.mkdir(mode=0o700)
     target.rename(was / target.name)  # a sweeper knows from here what to put back
     try:
-        made.rename(target)
+        new_folder.rename(target)
     except BaseException:  # also ctrl-C between the two renames
         (was / target.name).rename(target)
         raise

@@ -85,14 +85,14 @@ def sweep(folder: Path) -> None:
 
 
 def _sweep_one(path: Path) -> None:
-    found = path.lstat()
-    if not (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)):
+    status = path.lstat()
+    if not (stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)):
         return
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         if not _lock(descriptor, wait=False) or not _same(descriptor, path):
             return
-        if stat.S_ISDIR(found.st_mode):
+        if stat.S_ISDIR(status.st_mode):
             _put_back(path)
             shutil.rmtree(path)
         else:

@@ -280,9 +280,9 @@ def _refusal(doubts: Sequence[Doubt], named: Collection[str]) -> GivesAway:
 def _told_ways(doubts: Sequence[Doubt]) -> Iterator[str]:
     """Say each way that helps one of the columns, with that column as the example."""
     first = {way: doubt.column for doubt in reversed(doubts) for way in doubt.ways}
-    for way, (told, value) in _WAYS.items():
+    for way, (advice, value) in _WAYS.items():
         if (column := first.get(way)) is not None:
-            yield f"{told} ({spelled(way, {column: value} if value else column)}), "
+            yield f"{advice} ({spelled(way, {column: value} if value else column)}), "
 
 
 def decided(policy: Policy, source: Source) -> Policy:

@@ -26,13 +26,13 @@ def federation_page(content: Mapping[str, Any], language: str = "en") -> str:
         facts=list(_facts(content, words)),
         members=[_member(member, words) for member in content["members"]],
         picture=_picture(content["history"], words),
-        protections=[_said("protection", line, words) for line in content["protections"]],
-        server=[_said("server", line, words) for line in content["server"]],
+        protections=[_sentence("protection", line, words) for line in content["protections"]],
+        server=[_sentence("server", line, words) for line in content["server"]],
         attacks=[_attack(attack, words) for attack in content["attacks"]],
     )
 
 
-def _said(table: str, line: Mapping[str, Any], words: Catalogue) -> str:
+def _sentence(table: str, line: Mapping[str, Any], words: Catalogue) -> str:
     values = {name: value for name, value in line.items() if name != "code"}
     return words.say(f"federation.{table}.{line['code']}", **values)
 

@@ -114,18 +114,18 @@ class FrontView:
     Attributes:
         figures: Five figures at most.
         asked: What was promised, and how far it is reached.
-        said: Who it is for, what for, why the promises are enough.
+        statements: Who it is for, what for, why the promises are enough.
         accepted: Columns published as they are though something spoke against it, and why.
-        made: When, by which version, and the fingerprint of the published file.
+        provenance: When, by which version, and the fingerprint of the published file.
         reviewer: Who looked at it, if somebody was named.
         signed: Whether there is something to sign: an audit publishes nothing.
     """
 
     figures: tuple[ValueRow, ...]
     asked: tuple[ValueRow, ...]
-    said: tuple[ValueRow, ...]
+    statements: tuple[ValueRow, ...]
     accepted: tuple[ValueRow, ...]
-    made: tuple[ValueRow, ...]
+    provenance: tuple[ValueRow, ...]
     reviewer: str
     signed: bool
 
@@ -150,7 +150,7 @@ def draw_front(report: Report, words: Catalogue) -> FrontView:
             )
             for promise in report.promises
         ),
-        said=tuple(
+        statements=tuple(
             ValueRow(name=words.say(f"front.{key}"), value=str(settings.get(key) or nobody))
             for key in _SAID
             if released
@@ -159,8 +159,10 @@ def draw_front(report: Report, words: Catalogue) -> FrontView:
             ValueRow(name=words.say("front.every") if name == "*" else str(name), value=str(reason))
             for name, reason in settings.get("accept", {}).items()
         ),
-        made=tuple(
-            ValueRow(name=words.say(f"front.{key}"), value=value) for key, value in _made(report) if value
+        provenance=tuple(
+            ValueRow(name=words.say(f"front.{key}"), value=value)
+            for key, value in _provenance(report)
+            if value
         ),
         reviewer=str(settings.get("reviewer") or ""),
         signed=released,
@@ -195,7 +197,7 @@ def _worst(report: Report) -> ReportFinding | None:
     return max(rated, key=lambda one: float(one.rate or 0.0), default=None)
 
 
-def _made(report: Report) -> Iterator[tuple[str, str | None]]:
+def _provenance(report: Report) -> Iterator[tuple[str, str | None]]:
     yield "source", report.source
     yield "created", report.created
     yield "version", None if report.mahrem is None else f"mahrem {report.mahrem}"

@@ -221,12 +221,12 @@ def read_seen(form: FormData) -> int | None:
 
 
 def _texts(form: FormData, *names: str, suffix: str = "") -> dict[str, str]:
-    found = {name: str(form.get(name + suffix, "")).strip() for name in names}
-    return {name: text for name, text in found.items() if text}
+    texts = {name: str(form.get(name + suffix, "")).strip() for name in names}
+    return {name: text for name, text in texts.items() if text}
 
 
-def _body(kind: type[Body], said: Json) -> Body:
+def _body(kind: type[Body], content: Json) -> Body:
     try:
-        return kind.model_validate(said)
+        return kind.model_validate(content)
     except ValidationError as error:
         raise problem_in(error.errors()) from None

@@ -100,8 +100,8 @@ class ServeSettings:
         if self.max_disk is not None:
             return self.max_disk
         place = next(folder for folder in (self.state, *self.state.absolute().parents) if folder.exists())
-        found = os.statvfs(place)
-        return found.f_frsize * found.f_blocks // 2
+        volume = os.statvfs(place)
+        return volume.f_frsize * volume.f_blocks // 2
 
     @property
     def memory(self) -> int:

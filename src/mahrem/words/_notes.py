@@ -53,7 +53,7 @@ class Note(str):
         if not content:
             return text
         try:
-            return _made(content)
+            return _read_note(content)
         except (KeyError, TypeError, ValueError):
             return text
 
@@ -62,13 +62,13 @@ def _plain(value: object) -> object:
     return value.as_dict() if isinstance(value, Note) else value
 
 
-def _made(content: Mapping[str, Any]) -> Note:
+def _read_note(content: Mapping[str, Any]) -> Note:
     """Make a note again, and of every value that was one: each has words of its own in every language."""
-    return Note(content["code"], {name: _told(value) for name, value in content["values"].items()})
+    return Note(content["code"], {name: _read_value(value) for name, value in content["values"].items()})
 
 
-def _told(value: Any) -> Any:
-    return _made(value) if isinstance(value, Mapping) and {*value} == {"code", "values"} else value
+def _read_value(value: Any) -> Any:
+    return _read_note(value) if isinstance(value, Mapping) and {*value} == {"code", "values"} else value
 
 
 def warn_of(note: Note, *, stacklevel: int = 2) -> None:

@@ -72,7 +72,7 @@ def membership_finding(
     figures: dict[str, float | str] = {}
     successes = 0
     for share in RATES:
-        successes = _found(inside, outside, share)
+        successes = _count_above(inside, outside, share)
         low, high = clopper_pearson(successes, len(inside))
         name = f"at_{share:g}"
         figures |= {name: successes / len(inside), f"{name}_low": low, f"{name}_high": high}
@@ -99,7 +99,7 @@ def _ordered(scores: Floats) -> Floats:
     return np.sort(known)
 
 
-def _found(members: Floats, others: Floats, share: float) -> int:
+def _count_above(members: Floats, others: Floats, share: float) -> int:
     """Count members above the score that only ``share`` of the others pass."""
     allowed = math.floor(share * len(others) + 1e-9)
     threshold = others[len(others) - 1 - allowed]

@@ -23,11 +23,11 @@ def print_summary(summary: Mapping[str, object], language: str) -> None:
     rows = [(catalogue.tell(name), catalogue.tell(value)) for name, value in (*figures, *_cost(summary))]
     head = (Note("federation.figure.figure"), Note("federation.figure.value"))
     print_table(tuple(map(catalogue.tell, head)), rows)
-    for line in _said(summary):
+    for line in _remarks(summary):
         typer.echo(catalogue.tell(line))
 
 
-def _said(summary: Mapping[str, Any]) -> Iterator[Note]:
+def _remarks(summary: Mapping[str, Any]) -> Iterator[Note]:
     if summary["state"] == "stopped":
         about = {"rounds": summary["rounds"], "why": summary["why"]}
         yield Note("federation.figure.stopped", about)

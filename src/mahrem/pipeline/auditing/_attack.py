@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.attacks import Finding, RedTeam, red_team, told
+from mahrem.attacks import Finding, RedTeam, disclosed_findings, red_team
 from mahrem.attacks.on_releases import ReleaseTarget
 from mahrem.contents import content_hashes
 from mahrem.errors import InvalidInput, InvalidParameter, either, in_our_words, spelled
@@ -133,7 +133,7 @@ def attack(
         trials=trials,
         seed=roles.seed or 0,
     )
-    findings = told(red_team(target), max(target.smallest, _LEAST))
+    findings = disclosed_findings(red_team(target), max(target.smallest, _LEAST))
     return RedTeam.of(
         release, findings, began=began, about=_about(opened), warnings=_warnings(opened, findings)
     )
@@ -226,7 +226,7 @@ def _own_roles(folder: Path, claims: OwnClaims) -> dict[str, object]:
         # Beyond a top or a bottom nobody is told apart, whatever the role.
         kept = key in {"top", "bottom"}
         named = settings.get(key, {}).items()
-        roles[key] = {name: said for name, said in named if kept or name not in own["quasi"]}
+        roles[key] = {name: setting for name, setting in named if kept or name not in own["quasi"]}
     if not roles["sensitive"]:
         return {key: value for key, value in roles.items() if key not in {"l", "l_kind", "c"}}
     return roles

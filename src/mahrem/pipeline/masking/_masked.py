@@ -106,12 +106,12 @@ def publish_made(
 ) -> MaskedRelease:
     """Publish as :func:`publish_masked` a table that is only made once its folder is known to be free."""
     if output is None:
-        table, notes = _told(*make(), policy)
+        table, notes = _with_roles(*make(), policy)
         verified(table)
         return MaskedRelease(table=table, report=notes)
     folder, kind = Path(output), policy.format
     with staged_release(folder, force=force) as stage:
-        table, notes = _told(*make(), policy)
+        table, notes = _with_roles(*make(), policy)
         path = stage / f"data.{kind}"
         ordered = table[table.hash_rows(seed=0).arg_sort()]  # the order of rows tells what the rows do not
         spreadsheets = FORMATS[kind].spreadsheets
@@ -126,7 +126,7 @@ def publish_made(
     return MaskedRelease(table=table, report=notes, folder=folder)
 
 
-def _told(
+def _with_roles(
     table: pl.DataFrame, report: Mapping[str, Any], policy: Policy
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Say what the published columns are beside a report; a number without a reason is refused."""

@@ -137,18 +137,18 @@ def level_scores(
         for place, tree in enumerate(trees)
     )
     lattice = lattice_of_trees(grown, len(leaves))
-    notes = [_told(tree) for tree in trees]
+    details = [_detail_by_level(tree) for tree in trees]
     whole = math.fsum(weights)
     scores = []
     for node in nodes:
         sizes = lattice.classes(node).sizes
         beyond = int(np.maximum(sizes - margin, 0).sum())
-        worth = math.fsum(w * one[level] for w, one, level in zip(weights, notes, node, strict=True))
+        worth = math.fsum(w * one[level] for w, one, level in zip(weights, details, node, strict=True))
         scores.append(math.floor(min(1.0, worth / whole) * UNIT) * beyond)
     return scores
 
 
-def _told(tree: Hierarchy) -> list[float]:
+def _detail_by_level(tree: Hierarchy) -> list[float]:
     """Say for each level how much a cell tells."""
     if tree.leaves == 1:
         return [0.0] * tree.levels

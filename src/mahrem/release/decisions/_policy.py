@@ -257,8 +257,8 @@ class Policy:
         plain, models = _read(settings)
         if isinstance(over, Mapping):
             first, promised = _read(over)
-            said = {role: first.get(role, ()) for role in _ROLES}
-            return cls(**{**first, **_other_roles(said, plain), **plain}, models={**promised, **models})
+            roles = {role: first.get(role, ()) for role in _ROLES}
+            return cls(**{**first, **_other_roles(roles, plain), **plain}, models={**promised, **models})
         base = over if over is not None else cls()
         moved = _other_roles({role: getattr(base, role) for role in _ROLES}, plain)
         return replace(base, **{**moved, **plain}, models={**base.models, **models})
@@ -361,11 +361,11 @@ GivenPolicy = str | Path | Mapping[str, Any] | Policy | None  # a file, settings
 _ROLES = tuple(role.value for role in Role)
 
 
-def _other_roles(said: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
+def _other_roles(roles: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
     """Give roles without the columns that were given another one."""
     taken = {name for role in _ROLES for name in plain.get(role, ())}
     left: dict[str, Any] = {}
-    for role, names in said.items():
+    for role, names in roles.items():
         kept = [name for name in names if name not in taken]
         if role not in plain and len(kept) < len(names):
             left[role] = {name: names[name] for name in kept} if isinstance(names, Mapping) else tuple(kept)

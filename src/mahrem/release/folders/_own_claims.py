@@ -73,8 +73,8 @@ def read_own_claims(folder: Path) -> OwnClaims | None:
 
 
 def _claims(folder: Path, settings: dict[str, Any], report: Mapping[str, Any]) -> OwnClaims:
-    told = report["settings"]
-    differing = sorted(key for key in {*settings, *told} if settings.get(key) != told.get(key))
+    reported = report["settings"]
+    differing = sorted(key for key in {*settings, *reported} if settings.get(key) != reported.get(key))
     if differing:
         raise _tampered(folder, f"{POLICY} and {REPORT} differ in {shorten(differing)}")
     aside = {
@@ -109,11 +109,11 @@ def _claims(folder: Path, settings: dict[str, Any], report: Mapping[str, Any]) -
 
 def _counted(settings: Mapping[str, object], report: Mapping[str, Any]) -> dict[str, str]:
     """Give promises that were counted in a table of the population, which is private: model by setting."""
-    told = {promise["model"] for promise in report["promises"]}
+    models = {promise["model"] for promise in report["promises"]}
     return {
         name: model
         for name, model in COUNTED.items()
-        if name in settings and "fraction" not in settings and (model in told or name == "k_map")
+        if name in settings and "fraction" not in settings and (model in models or name == "k_map")
     }
 
 

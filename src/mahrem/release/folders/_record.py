@@ -105,7 +105,7 @@ class RememberedRelease:
     """What is remembered of a release."""
 
     folder: str
-    made: str  # when it was finished
+    finished: str  # when
     state: str
     source: str | None
     rows: int | None
@@ -115,8 +115,8 @@ class RememberedRelease:
     there: bool  # its folder still is
 
     def as_dict(self) -> dict[str, Any]:
-        """Give it as plain data."""
-        return asdict(self)
+        """Give it as plain data; when it was finished is ``made`` there."""
+        return {"made" if name == "finished" else name: value for name, value in asdict(self).items()}
 
 
 def remembered_releases() -> list[RememberedRelease]:
@@ -127,7 +127,7 @@ def remembered_releases() -> list[RememberedRelease]:
         folder, policy = str(run["release"]), run.get("policy") or {}
         releases[folder] = RememberedRelease(
             folder=folder,
-            made=str(run["finished"]),
+            finished=str(run["finished"]),
             state=states.get(release_mark(Path(folder)), MADE),
             source=run.get("input"),
             rows=run.get("rows"),
@@ -136,7 +136,7 @@ def remembered_releases() -> list[RememberedRelease]:
             k=policy.get("k"),
             there=Path(folder).is_dir(),
         )
-    return sorted(releases.values(), key=lambda release: release.made, reverse=True)
+    return sorted(releases.values(), key=lambda release: release.finished, reverse=True)
 
 
 def mark_release(folder: str | Path, state: str) -> None:
@@ -176,7 +176,7 @@ def difference(first: str | Path, second: str | Path) -> dict[str, dict[str, lis
         Tampered: If a file of one is not what was released.
         InvalidParameter: If one is no release folder.
     """
-    parts = [_told(Path(folder)) for folder in (first, second)]
+    parts = [_comparable_facts(Path(folder)) for folder in (first, second)]
     return {
         about: {
             name: [part[about].get(name) for part in parts]
@@ -187,7 +187,7 @@ def difference(first: str | Path, second: str | Path) -> dict[str, dict[str, lis
     }
 
 
-def _told(folder: Path) -> dict[str, dict[str, Any]]:
+def _comparable_facts(folder: Path) -> dict[str, dict[str, Any]]:
     if not is_release(folder) or not (folder / "policy.toml").is_file():
         raise InvalidParameter(f"release={folder.resolve().name!r} is no release folder with a policy")
     check_hashes(folder)

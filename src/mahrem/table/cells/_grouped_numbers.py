@@ -61,7 +61,7 @@ def number_signs(
         NumberSigns(between, before)
         for before in (_DECIMALS if decimal is None else (decimal,))
         for between in ((None, *THOUSANDS) if thousands is None else (thousands,))
-        if between != before and _fits(texts, between, before, said=thousands is not None)
+        if between != before and _fits(texts, between, before, declared=thousands is not None)
     ]
     return ways if len(ways) < 2 or _differ(texts, ways) else ways[:1]
 
@@ -100,7 +100,7 @@ def plain_numbers(texts: pl.Series, signs: NumberSigns, decimal: str | None) -> 
     return lean.str.replace(signs.decimal, decimal or ".", literal=True)
 
 
-def _fits(texts: pl.Series, between: str | None, before: str, *, said: bool) -> bool:
+def _fits(texts: pl.Series, between: str | None, before: str, *, declared: bool) -> bool:
     """Say whether all texts are numbers with these signs, and the signs are needed for it."""
     fraction = rf"(?:{THOUSANDS[before]}[0-9]+)?"
     if between is None:
@@ -111,7 +111,7 @@ def _fits(texts: pl.Series, between: str | None, before: str, *, said: bool) -> 
     if not texts.str.contains(rf"^\s*[+-]?{whole}{fraction}\s*$").all():
         return False
     grouped = texts.str.contains(rf"[0-9]{group}[0-9]{{3}}")
-    return bool(grouped.any()) and (said or not _is_code(texts, between, group))
+    return bool(grouped.any()) and (declared or not _is_code(texts, between, group))
 
 
 def _is_code(texts: pl.Series, between: str, group: str) -> bool:

@@ -92,8 +92,8 @@ def number_alone(column: str, dtype: pl.DataType, decimal: str | None = None) ->
         if decimal == ",":
             text = text.str.replace_all(",", ".", literal=True)
         truth = pl.Series(list(_TRUTH)), pl.Series(list(_TRUTH.values()))
-        said = text.str.to_lowercase().replace_strict(*truth, default=None, return_dtype=pl.Float64)
-        number = pl.coalesce(text.cast(pl.Float64, strict=False), said)
+        truth_value = text.str.to_lowercase().replace_strict(*truth, default=None, return_dtype=pl.Float64)
+        number = pl.coalesce(text.cast(pl.Float64, strict=False), truth_value)
     elif isinstance(dtype, pl.Duration | pl.Time):
         number = _microseconds(pl.col(column), dtype).cast(pl.Float64)
     else:

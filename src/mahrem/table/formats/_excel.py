@@ -73,22 +73,24 @@ def open_excel(path: Path, reading: Reading) -> Source:
     top = reading.skip_rows or 0
     if top >= len(records):
         raise InvalidParameter(f"skip_rows={top} must leave a row of {label} for the header")
-    found = Header(0, 0) if reading.by_cell else find_header(records[top:])
+    header = Header(0, 0) if reading.by_cell else find_header(records[top:])
     if reading.by_cell:
         records[top] = _named(records[top])  # a stray cell beside the table makes every row wider
     elif reading.skip_rows is not None or reading.header is not None:
-        found = Header(0, found.score if not found.titles else header_score(records[top], records[top + 1 :]))
-    first = records[top + found.titles]
+        header = Header(
+            0, header.score if not header.titles else header_score(records[top], records[top + 1 :])
+        )
+    first = records[top + header.titles]
     given = given_names(
-        reading.names, header=reading.header, score=found.score, columns=len(first), label=label
+        reading.names, header=reading.header, score=header.score, columns=len(first), label=label
     )
-    if given is None and reading.header is None and found.score > 0:
-        raise refuse_headerless(label, len(first), top + found.titles)
+    if given is None and reading.header is None and header.score > 0:
+        raise refuse_headerless(label, len(first), top + header.titles)
     names = name_columns(first if given is None else given, label, header=given is None)
-    has_header = reading.header is not False and (found.score <= 0 or reading.header is True)
-    begins: dict[str, Any] = {"header_row": top + found.titles} if has_header else {"header_row": None}
+    has_header = reading.header is not False and (header.score <= 0 or reading.header is True)
+    begins: dict[str, Any] = {"header_row": top + header.titles} if has_header else {"header_row": None}
     if not has_header:
-        begins |= {"skip_rows": top + found.titles, "column_names": list(names)}
+        begins |= {"skip_rows": top + header.titles, "column_names": list(names)}
     begins |= {"dtypes": "string"} if reading.by_cell else {"schema_sample_rows": None}
     frame = _loaded(lambda: workbook.load_sheet(sheet, **begins).to_polars(), label)
     frame = frame.select(frame.columns[: len(names)])
@@ -98,7 +100,7 @@ def open_excel(path: Path, reading: Reading) -> Source:
     else:
         frame = pl.DataFrame([_typed(series) for series in frame])
     source = PolarsSource.held(frame, label, reading)
-    if found.titles:
+    if header.titles:
         source.notes = (Note("warning.title_rows"),)
     return source
 

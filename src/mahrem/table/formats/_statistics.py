@@ -63,16 +63,18 @@ class StatisticsFiles:
         """
         label = f"{self.package} file {path.name!r}"
         frame, words, labels = self._load(path, label)
-        told = {name: words[name] for name in frame.columns if name in words}
+        column_words = {name: words[name] for name in frame.columns if name in words}
         if reading.by_cell:
-            frame = frame.with_columns(_each_word(frame[name], known) for name, known in told.items())
+            frame = frame.with_columns(_each_word(frame[name], known) for name, known in column_words.items())
             return self._labelled(PolarsSource.held(frame, label, reading), labels)
         frame = pl.DataFrame([whole_numbers(column) for column in frame.get_columns()])
-        worded = {name: _all_words(frame[name], known) for name, known in told.items()}
+        worded = {name: _all_words(frame[name], known) for name, known in column_words.items()}
         frame = frame.with_columns(column for column in worded.values() if column is not None)
         source = self._labelled(PolarsSource.held(frame, label, reading), labels)
         left = [
-            name for name, column in worded.items() if column is None and _some_words(frame[name], told[name])
+            name
+            for name, column in worded.items()
+            if column is None and _some_words(frame[name], column_words[name])
         ]
         if left:
             source.notes = (Note("warning.words_among_numbers", {"columns": ", ".join(left)}),)

@@ -115,11 +115,11 @@ class TextFiles:
             return None  # quotes make the end of such a header hard to find
         places = [columns.index(name) for name in wanted]
         content = np.asarray(np.memmap(path, np.uint8, mode="r"))
-        found = unravel(content, len(header), ord(self.separator), places, len(columns))
-        if found is None:
+        raw_columns = unravel(content, len(header), ord(self.separator), places, len(columns))
+        if raw_columns is None:
             return None
         names = next(csv.reader(io.StringIO(header.decode(), newline=""), delimiter=self.separator))
-        return names, {name: _numbered(cells) for name, cells in zip(wanted, found, strict=True)}
+        return names, {name: _numbered(cells) for name, cells in zip(wanted, raw_columns, strict=True)}
 
 
 CSV, TSV = TextFiles(","), TextFiles("\t")

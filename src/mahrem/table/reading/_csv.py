@@ -72,19 +72,19 @@ def open_csv(path: Path, reading: Reading, count: Counting | None = None) -> Sou
     place, encoding = _utf8(path, reading, label)
     if not reading.by_cell:
         return _opened(path, place, encoding, reading, count)
-    said = reading
+    effective = reading
     if reading.header is False and reading.names:  # the first record must not say how wide the others are
-        place, said = _with_header(path, place, reading)
+        place, effective = _with_header(path, place, reading)
     try:
-        source = _opened(path, place, encoding, said)
+        source = _opened(path, place, encoding, effective)
     except LooseQuotes:
         from mahrem.table.reading._loose_quotes import quote_properly
 
         content = place if isinstance(place, bytes) else place.read_bytes()
         content = content.removeprefix(codecs.BOM_UTF8)
-        newline = _line_end(content, said)
-        delimiter = said.delimiter or _said_by_header(path, content, newline, said)
-        source = _opened(path, quote_properly(content, delimiter, newline), encoding, said)
+        newline = _line_end(content, effective)
+        delimiter = effective.delimiter or _delimiter_of_header(path, content, newline, effective)
+        source = _opened(path, quote_properly(content, delimiter, newline), encoding, effective)
     # Whoever reads on reads the same way.
     source.reading = replace(reading, delimiter=source.reading.delimiter, encoding=encoding)
     return source
@@ -94,11 +94,11 @@ def _with_header(path: Path, place: Path | bytes, reading: Reading) -> tuple[byt
     """Put the names that somebody gave above the records, as a header."""
     content = place if isinstance(place, bytes) else place.read_bytes()
     newline = _line_end(content, reading)
-    delimiter = reading.delimiter or _said_by_header(path, content, newline, reading)
+    delimiter = reading.delimiter or _delimiter_of_header(path, content, newline, reading)
     top = _top(content, newline, reading.skip_rows, f"CSV file {path.name!r}")
     names = delimiter.join('"' + name.replace('"', '""') + '"' for name in reading.names)
-    said = replace(reading, header=True, names=(), skip_rows=None, delimiter=delimiter)
-    return names.encode() + bytes([newline]) + content[top:], said
+    effective = replace(reading, header=True, names=(), skip_rows=None, delimiter=delimiter)
+    return names.encode() + bytes([newline]) + content[top:], effective
 
 
 @dataclass(frozen=True)
@@ -121,14 +121,14 @@ def _laid_out(path: Path, stream: BinaryIO, reading: Reading) -> _Layout:
     head = _head(stream, label, binary=reading.by_cell)
     newline = _line_end(head, reading)
     start = _top(head, newline, reading.skip_rows, label)
-    delimiter = reading.delimiter or _said_by_header(path, head, newline, reading)
-    found, start = _found_header(head, start, newline, delimiter, reading)
+    delimiter = reading.delimiter or _delimiter_of_header(path, head, newline, reading)
+    header, start = _find_header(head, start, newline, delimiter, reading)
     end = _first_end(head, start, newline)
     first = _header(head[start:end], delimiter, label)
-    names = _names(first, found, reading, label, head.count(newline, 0, start))
-    has_header = reading.header is not False and (found.score <= 0 or reading.header is True)
+    names = _names(first, header, reading, label, head.count(newline, 0, start))
+    has_header = reading.header is not False and (header.score <= 0 or reading.header is True)
     after = end + 1 if has_header else start
-    return _Layout(head, newline, delimiter, start, after, names, has_header, found.titles)
+    return _Layout(head, newline, delimiter, start, after, names, has_header, header.titles)
 
 
 def open_records(path: Path, reading: Reading) -> TextRecords | None:
@@ -251,7 +251,7 @@ def _line_end(head: bytes, reading: Reading) -> int:
     return RETURN if first[1] + 1 < first[0] else NEWLINE
 
 
-def _said_by_header(path: Path, head: bytes, newline: int, reading: Reading) -> str:
+def _delimiter_of_header(path: Path, head: bytes, newline: int, reading: Reading) -> str:
     """Find the delimiter nobody has said: by the file's ending, else by what stands in it."""
     if ".tsv" in map(str.lower, path.suffixes):
         return "\t"
@@ -272,7 +272,7 @@ def _top(head: bytes, newline: int, skip_rows: int | None, label: str) -> int:
     return start
 
 
-def _found_header(
+def _find_header(
     head: bytes, start: int, newline: int, delimiter: str, reading: Reading
 ) -> tuple[Header, int]:
     """Look for the header among the first records; gives what was found, and where it begins."""
@@ -286,12 +286,12 @@ def _found_header(
         _cells(head[begin:end], delimiter) for begin, end in zip(starts.tolist(), ends.tolist(), strict=True)
     ]
     if reading.by_cell:
-        found = Header(0, 0)  # whoever has none says so
+        header = Header(0, 0)  # whoever has none says so
     elif reading.skip_rows is None and reading.header is None:
-        found = find_header(records)
+        header = find_header(records)
     else:
-        found = Header(0, header_score(records[0], records[1:]))
-    return found, int(starts[found.titles])
+        header = Header(0, header_score(records[0], records[1:]))
+    return header, int(starts[header.titles])
 
 
 def _cells(record: bytes, delimiter: str) -> list[str]:
@@ -305,14 +305,14 @@ def _cells(record: bytes, delimiter: str) -> list[str]:
         return []
 
 
-def _names(first: Sequence[str], found: Header, reading: Reading, label: str, above: int) -> tuple[str, ...]:
+def _names(first: Sequence[str], header: Header, reading: Reading, label: str, above: int) -> tuple[str, ...]:
     """Give the names of the columns: as said, else as the header below some lines says."""
     given = given_names(
-        reading.names, header=reading.header, score=found.score, columns=len(first), label=label
+        reading.names, header=reading.header, score=header.score, columns=len(first), label=label
     )
     if given is not None:
         return name_columns(given, label)
-    if reading.header is None and found.score > 0:
+    if reading.header is None and header.score > 0:
         raise refuse_headerless(label, len(first), above)
     return name_columns(first, label, header=True)
 

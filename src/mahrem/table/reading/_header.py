@@ -173,13 +173,13 @@ def _form(cell: str) -> str:
 def _running(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> set[int]:
     """Give the places of names that are counted: years, running numbers, q1 q2 q3."""
     whole = {place: int(cell) for place, cell in enumerate(cells) if re.fullmatch(r"\d{1,9}", cell)}
-    prefixes = Counter(found[1] for cell in cells if (found := _COUNTED.fullmatch(cell)) and found[1])
+    prefixes = Counter(match[1] for cell in cells if (match := _COUNTED.fullmatch(cell)) and match[1])
     named = {
         place
         for place, cell in enumerate(cells)
-        if (found := _COUNTED.fullmatch(cell))
-        and prefixes[found[1]] > 1
-        and found[1]
+        if (match := _COUNTED.fullmatch(cell))
+        and prefixes[match[1]] > 1
+        and match[1]
         and len(set(cells)) == len(cells)
         and cell not in columns[place]
     }

@@ -33,8 +33,8 @@ def quote_properly(content: bytes, delimiter: str, newline: int) -> bytes:
     return cell.sub(_wrapped, content)
 
 
-def _wrapped(found: re.Match[bytes]) -> bytes:
-    plain = found["plain"]
+def _wrapped(match: re.Match[bytes]) -> bytes:
+    plain = match["plain"]
     if plain is None or b'"' not in plain:
-        return found[0]
+        return match[0]
     return b'"' + plain.replace(b'"', b'""') + b'"'

@@ -85,11 +85,11 @@ def open_records(source: object, reading: Reading) -> TextRecords | None:
 def _checked(opened: Source, reading: Reading, *, kind: str = "", sheets: bool = False) -> Source:
     """Refuse what is said of the text of a file where there is none; pass over rows at its end."""
     if reading.honoured and kind not in _TEXTS:
-        said: dict[str, object] = {"delimiter": reading.delimiter, "encoding": reading.encoding}
+        text_settings: dict[str, object] = {"delimiter": reading.delimiter, "encoding": reading.encoding}
         if not sheets:
-            said |= {"names": reading.names, "skip_rows": reading.skip_rows}
-            said |= {"header": None if reading.header is not False else "no"}
-        for name, value in said.items():
+            text_settings |= {"names": reading.names, "skip_rows": reading.skip_rows}
+            text_settings |= {"header": None if reading.header is not False else "no"}
+        for name, value in text_settings.items():
             if value:
                 raise InvalidParameter(
                     f"{name} is about {'text files' if sheets or name in _OF_TEXT else 'files'}; "

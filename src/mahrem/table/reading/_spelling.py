@@ -93,20 +93,20 @@ def plain_texts(column: pl.Series, spelling: Spelling) -> PlainTexts | None:
         - All cells are read, or none; each as one number or date, the same whatever else the table holds.
         - What could be read in two ways is left as it is, unless somebody said which is meant.
     """
-    said = spelling.format_of(column.name)
-    if said is None and not may_be_respelled(column.head(LOOKED_AT)):
+    own_format = spelling.format_of(column.name)
+    if own_format is None and not may_be_respelled(column.head(LOOKED_AT)):
         return None
     usual = spelling.date_format.get(EVERY)
-    if said is None and usual is None and spelling.thousands is None:
+    if own_format is None and usual is None and spelling.thousands is None:
         plain = numbers_of_text(column, decimal=spelling.decimal)
         if plain.null_count() == column.null_count():
             return None  # most columns, and the rest costs more
     texts = column.drop_nulls().unique()
-    if said is not None:
-        read = _dates(texts, said)
+    if own_format is not None:
+        read = _dates(texts, own_format)
         if read is None and len(texts):
             raise InvalidParameter(
-                f"date_format.{column.name}={said!r} must fit all of its values, and does not; "
+                f"date_format.{column.name}={own_format!r} must fit all of its values, and does not; "
                 f"say another one, or {spelled('null', 'TOKEN')} for missing values"
             )
     else:

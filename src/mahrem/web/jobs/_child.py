@@ -130,10 +130,10 @@ def _privacy_warnings(heard: list[warnings.WarningMessage]) -> Json:
     from mahrem.errors import PrivacyWarning
     from mahrem.words import Note
 
-    said = [warning.message.args[0] for warning in heard if isinstance(warning.message, PrivacyWarning)]
+    notes = [warning.message.args[0] for warning in heard if isinstance(warning.message, PrivacyWarning)]
     return {
-        "privacy_warnings": [str(note) for note in said],
-        "privacy_notes": [note.as_dict() if isinstance(note, Note) else None for note in said],
+        "privacy_warnings": [str(note) for note in notes],
+        "privacy_notes": [note.as_dict() if isinstance(note, Note) else None for note in notes],
     }
 
 

@@ -81,11 +81,11 @@ def main() -> int:
     order = json.loads(sys.stdin.buffer.read())
     limit(JobLimits(rows=0, columns=0, memory=2 * 2**30, seconds=_SECONDS))
     try:
-        found = work(order["tree"], None if order["place"] is None else Path(order["place"]))
+        result = work(order["tree"], None if order["place"] is None else Path(order["place"]))
     except BaseException as error:  # noqa: BLE001 - whatever it was, the server has to hear of it
         refused = refusal_of(error)
-        found = {"error": refused.record, "status": refused.status}
-    sys.stdout.write(to_json(found))
+        result = {"error": refused.record, "status": refused.status}
+    sys.stdout.write(to_json(result))
     return 0
 
 

@@ -39,21 +39,21 @@ def _inspect(order: JobOrder, progress: Progress) -> Json:
     if opened.rows == 0:
         raise InvalidInput("the table has column names but no rows; a table to anonymise has some")
     progress(Note("stage.columns"))
-    found = inspect(order.table, **order.reading)
-    return _with_portraits(found, opened)
+    inspection = inspect(order.table, **order.reading)
+    return _with_portraits(inspection, opened)
 
 
-def _with_portraits(found: Inspection, opened: Source) -> Json:
+def _with_portraits(inspection: Inspection, opened: Source) -> Json:
     """Draw the columns that do not name people."""
     from mahrem.pipeline import portray
     from mahrem.release.decisions import policy_from, reading_of
     from mahrem.table import Role
 
-    drawn = [facts.name for facts in found.columns if facts.suggested_role is not Role.IDENTIFIER]
-    decimal = reading_of(policy_from(None, found.reading)).decimal
-    table = opened.take(list(dict.fromkeys([*drawn, *([found.subject] if found.subject else [])])))
-    portraits = portray(table, drawn, floor=USUAL_K, subject=found.subject, decimal=decimal)
-    facts = found.as_dict()
+    drawn = [facts.name for facts in inspection.columns if facts.suggested_role is not Role.IDENTIFIER]
+    decimal = reading_of(policy_from(None, inspection.reading)).decimal
+    table = opened.take(list(dict.fromkeys([*drawn, *([inspection.subject] if inspection.subject else [])])))
+    portraits = portray(table, drawn, floor=USUAL_K, subject=inspection.subject, decimal=decimal)
+    facts = inspection.as_dict()
     facts["columns"] = [{**one, "portrait": portraits.get(one["name"])} for one in facts["columns"]]
     return facts
 
@@ -95,8 +95,8 @@ def _compare(order: JobOrder, progress: Progress) -> Json:
         progress=progress,
         **{**settings, **order.arguments},
     )
-    found = sweep.as_dict()
-    return {**found, "advice": list(comparison_advice(found))}
+    comparison = sweep.as_dict()
+    return {**comparison, "advice": list(comparison_advice(comparison))}
 
 
 def _audit(order: JobOrder, progress: Progress) -> Json:

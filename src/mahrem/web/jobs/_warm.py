@@ -76,8 +76,8 @@ class WarmTables:
                 raise
         if "error" in answer:
             raise Refused.read(409, answer["error"])
-        found: Json = answer["answer"]
-        return found
+        reply: Json = answer["answer"]
+        return reply
 
     def end(self, project: str) -> None:
         """Let the table of a project go."""

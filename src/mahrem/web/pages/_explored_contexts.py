@@ -89,7 +89,7 @@ class ExploredPage:
     current: Candidate | None
     title: str
     problem: ErrorDetail | None
-    said: str  # on how many rows, in what time
+    extent: str  # on how many rows, in what time
     adopted: bool
     figures: Sequence[FigureLine]
     columns: Sequence[ColumnResult]

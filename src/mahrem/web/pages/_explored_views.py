@@ -147,7 +147,7 @@ def explored_page(
         current=current,
         title="" if current is None else titles[current.id],
         problem=problem,
-        said="" if current is None else _said(current, texts),
+        extent="" if current is None else _extent(current, texts),
         adopted=current is not None and current.decided == now,
         figures=[] if current is None else list(_figures(current, other, texts)),
         columns=[] if current is None else list(_results(current, other, texts)),
@@ -178,15 +178,15 @@ def singling_words(project: Project, look: Callable[[list[str]], Mapping[str, An
     texts = load_catalogue(LOOK.get().language)
     chosen = (project.choices or Columns(columns={})).columns
     others = [name for name, choice in chosen.items() if choice.role in {"sensitive", "insensitive"}]
-    found = look(others)["columns"]
+    singling = look(others)["columns"]
     return {
         str(number): {
-            "alone": texts.say("page.columns.alone", share=_share(found[name]["alone"], texts)),
-            "adds": texts.say("page.columns.adds", share=_share(found[name]["adds"], texts)),
-            "share": found[name]["adds"] or 0.0,
+            "alone": texts.say("page.columns.alone", share=_share(singling[name]["alone"], texts)),
+            "adds": texts.say("page.columns.adds", share=_share(singling[name]["adds"], texts)),
+            "share": singling[name]["adds"] or 0.0,
         }
         for number, name in enumerate(_names(project))
-        if name in found
+        if name in singling
     }
 
 
@@ -205,8 +205,8 @@ def example_words(project: Project, trial: Mapping[str, Any]) -> dict[str, Json]
 
 def in_words(error: MahremError) -> str:
     """Say in the language of the page what went wrong."""
-    told = say_error(load_catalogue(LOOK.get().language), ErrorDetail(**refusal_of(error).record))
-    return " ".join(part for part in (told["message"], told["hint"]) if part)
+    problem = say_error(load_catalogue(LOOK.get().language), ErrorDetail(**refusal_of(error).record))
+    return " ".join(part for part in (problem["message"], problem["hint"]) if part)
 
 
 def _names(project: Project) -> list[str]:
@@ -226,7 +226,7 @@ def _title(candidate: Candidate, texts: Catalogue) -> str:
     return " · ".join(parts)
 
 
-def _said(candidate: Candidate, texts: Catalogue) -> str:
+def _extent(candidate: Candidate, texts: Catalogue) -> str:
     trial = candidate.trial
     code = "page.explore.exact" if candidate.exact else "page.explore.sampled"
     return texts.say(code, tried=trial["tried"], rows=trial["rows"], seconds=trial.get("seconds") or 0.0)

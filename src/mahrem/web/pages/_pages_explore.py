@@ -28,13 +28,13 @@ def explore(house: HouseDep, project: ProjectDep, candidate: Known = "", beside:
 @router.post("/projects/{project}/explore")
 def try_form(house: HouseDep, project: ProjectDep, form: FormDep) -> Response:
     """Try what a form says and show it, for browsers that run nothing."""
-    found: list[str] = []
+    tried: list[str] = []
 
     def act() -> None:
-        found.append(try_at_once(house, wished(project, form)).id)
+        tried.append(try_at_once(house, wished(project, form)).id)
 
     answer = attempt(act, "", views.explore_page, house, project)
-    return to(f"/projects/{project.id}/explore?candidate={found[0]}") if found else answer
+    return to(f"/projects/{project.id}/explore?candidate={tried[0]}") if tried else answer
 
 
 @router.post("/projects/{project}/explore/try")

@@ -26,32 +26,32 @@ _WAITING = ("queued", "running")
 @router.get("/projects/{project}/jobs/{job}")
 def follow(house: HouseDep, project: ProjectId, job: JobId) -> JSONResponse:
     """Say how a job stands, in the words of the page."""
-    return JSONResponse(_told(house, project, job, LOOK.get().language))
+    return JSONResponse(_standing(house, project, job, LOOK.get().language))
 
 
 @router.get("/projects/{project}/jobs/{job}/events")
 async def listen(house: HouseDep, project: ProjectId, job: JobId) -> StreamingResponse:
     """Tell how a job goes as server-sent events, until it has ended."""
-    first = await run_in_threadpool(_told, house, project, job, LOOK.get().language)
+    first = await run_in_threadpool(_standing, house, project, job, LOOK.get().language)
     events = _events(house, project, job, first)
     return StreamingResponse(events, media_type="text/event-stream")
 
 
-async def _events(house: House, project: str, job: str, told: Json) -> AsyncIterator[str]:
+async def _events(house: House, project: str, job: str, standing: Json) -> AsyncIterator[str]:
     language, until, before = LOOK.get().language, time.monotonic() + _LONGEST, None
-    while told["state"] in _WAITING and time.monotonic() < until:
-        if told != before:
-            yield f"data: {json.dumps(told)}\n\n"
-        before = told
+    while standing["state"] in _WAITING and time.monotonic() < until:
+        if standing != before:
+            yield f"data: {json.dumps(standing)}\n\n"
+        before = standing
         await asyncio.sleep(_LOOK)
         try:
-            told = await run_in_threadpool(_told, house, project, job, language)
+            standing = await run_in_threadpool(_standing, house, project, job, language)
         except Refused:  # its project was removed
-            told = {"state": "gone"}
-    yield f"data: {json.dumps(told)}\n\n"
+            standing = {"state": "gone"}
+    yield f"data: {json.dumps(standing)}\n\n"
 
 
-def _told(house: House, project: str, job: str, language: str) -> Json:
+def _standing(house: House, project: str, job: str, language: str) -> Json:
     running = house.queue.get(job)
     if running.project != project:
         raise not_found("job")

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from mahrem.files import write_whole
 from mahrem.web._errors import not_found
@@ -23,9 +23,11 @@ _MOST = 150
 class Candidate(BaseModel):
     """Settings and what they would give, on a sample or on every row."""
 
+    model_config = ConfigDict(validate_by_name=True)
+
     id: str
     name: str = ""
-    made: str
+    created: str = Field(validation_alias="made", serialization_alias="made")
     decided: str = Field(description="A hash of all that was decided")
     choices: Columns
     promises: ReleasePromises
@@ -53,10 +55,10 @@ class CandidateStore:
 
     def get(self, project: str, known: str) -> Candidate:
         """Give one candidate."""
-        found = next((one for one in self.list(project) if one.id == known), None)
-        if found is None:
+        candidate = next((one for one in self.list(project) if one.id == known), None)
+        if candidate is None:
             raise not_found("candidate")
-        return found
+        return candidate
 
     def add(
         self, project: str, decided: str, choices: Columns, promises: ReleasePromises, trial: Json
@@ -71,7 +73,7 @@ class CandidateStore:
                 id=secrets.token_hex(8) if before is None else before.id,
                 name="" if before is None else before.name,
                 job=None if before is None else before.job,
-                made=now_words(),
+                created=now_words(),
                 decided=decided,
                 choices=choices,
                 promises=promises,
@@ -103,4 +105,7 @@ class CandidateStore:
         return self.store.folder(project) / CANDIDATES
 
     def _write(self, project: str, every: Sequence[Candidate]) -> None:
-        write_whole(self._place(project), json.dumps([one.model_dump(mode="json") for one in every]).encode())
+        write_whole(
+            self._place(project),
+            json.dumps([one.model_dump(mode="json", by_alias=True) for one in every]).encode(),
+        )

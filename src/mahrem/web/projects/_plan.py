@@ -84,12 +84,12 @@ def policy_text(project: Project) -> str:
     from mahrem.release.decisions import Policy
 
     needs_table(project)
-    said = {
+    reading = {
         name: value for name, value in project.reading.model_dump().items() if value not in (None, [], {})
     }
     settings = _settings(project.choices or Columns(columns={}), project.promises or ReleasePromises())
     return tomli_w.dumps(
-        Policy.of({**said, **{k: v for k, v in settings.items() if k not in DECLARED}}).public()
+        Policy.of({**reading, **{k: v for k, v in settings.items() if k not in DECLARED}}).public()
     )
 
 
