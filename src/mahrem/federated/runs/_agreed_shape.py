@@ -129,7 +129,7 @@ class AgreedShape:
         if (shape == "vertical") != bool(self.id):
             yield "id: vertical learning needs the column that says whom a row is about, and others have none"
         if self.predict and shape != "vertical":
-            yield f"predict: members of shape={shape!r} have all columns of the model; ask it where it is kept"
+            yield f"predict: members of shape={shape!r} have all columns of the model; ask it where it lies"
         if any(not columns for columns in self.holds.values()) or len(self.holds) == 1:
             yield "holds: at least two members, each with a column"
         if self.holds and self.least_clients not in {None, len(self.holds)}:

@@ -46,7 +46,7 @@ class ClientSettings:
             is run here; the server never sends one.
         keep_model: Where clients have layers of their own (``personal``): the file that this one's model is
             written to after each round.
-        use_model: Where members answer about new people (``predict``): the model of the member with the labels.
+        use_model: Where members answer about new people (``predict``): the model of the member with labels.
             Its table names these people then.
         keep_predictions: The file that predictions of these people are written to.
         patience: Seconds without the server before giving up.
