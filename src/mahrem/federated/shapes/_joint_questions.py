@@ -140,7 +140,7 @@ class TreeSides:
     def most(self) -> int:
         """The most cuts that trees as agreed have."""
         trees = self.plan.rounds * (1 if self.classes == 2 else self.classes)
-        return trees * (2**self.plan.depth - 1)
+        return trees * ((1 << self.plan.depth) - 1)
 
     def _numbers(self, name: str) -> Integers:
         """Say which numbers of the model's binning a party's columns become, in their own order."""
