@@ -27,7 +27,7 @@ from mahrem.federated.shapes import (
     learn_vertical_trees,
     predict_vertical,
 )
-from mahrem.federated.shapes._joint_questions import TreeSides
+from mahrem.federated.shapes._joint_questions import questions_of
 from mahrem.federated.weights import SharedModel, propose_schema
 from mahrem.federated.wire import LocalGrid, Message
 from wires import Recorder
@@ -117,7 +117,7 @@ def test_the_coordinator_reads_neither_ids_nor_answers() -> None:
     recorder = Recorder(LocalGrid(parties))
     predict_vertical(recorder, plan, model.schema.classes)
     carried = b"".join(part for one in recorder.seen for part in one.body.values() if isinstance(part, bytes))
-    asked = TreeSides(LEARNT["trees"], 2, held, model).question("shop")  # type: ignore[arg-type]
+    asked = questions_of(LEARNT["trees"], held, model).question("shop")
     assert len(asked) > 10
     assert asked not in carried
 
@@ -151,7 +151,7 @@ def test_a_house_answers_once_and_no_more_than_such_a_model_asks(kind: str) -> N
     ):
         with pytest.raises(InvalidInput):
             asked_of(shop, wrong)
-    right = parties["bank"]._questions(model).question("shop")
+    right = questions_of(LEARNT[kind], held, model).question("shop")
     asked_of(shop, right)
     with pytest.raises(InvalidInput, match="has told"):
         asked_of(shop, right)

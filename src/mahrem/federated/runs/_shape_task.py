@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -16,22 +16,15 @@ from mahrem.federated import shapes
 from mahrem.federated.runs._agreed_shape import AgreedShape
 from mahrem.federated.runs._check import TableCheck, check_table
 from mahrem.federated.runs._folder import RunFolder
+from mahrem.federated.runs._model_keepers import LearnerOrTeller, ModelKeeper, PredictionKeeper, ShapeClient
 from mahrem.federated.runs._predict import RunModel
 from mahrem.federated.runs._settings import ClientSettings, RunSettings, refuse_other_task
 from mahrem.federated.runs._task import TableOwner
 from mahrem.federated.shapes import Columns
 from mahrem.federated.weights import SharedModel, SharedSchema
 from mahrem.federated.wire import Answerer, CountedGrid, Message, MessageGrid, Seal, ask_all
-from mahrem.files import write_whole
 from mahrem.table import open_source
 from mahrem.words import Note
-
-
-class ShapeClient(Answerer, Protocol):
-    """A client of a shape: it has the model, or its part of it, in the end."""
-
-    def model(self) -> SharedModel:
-        """Give it."""
 
 
 @dataclass(frozen=True)
@@ -252,68 +245,6 @@ class _Members:
 
     def send(self, messages: Mapping[str, Message]) -> Any:
         return self.grid.send(messages)
-
-
-@dataclass
-class ModelKeeper:
-    """A client of a shape that writes its model to its owner's file when the run is over."""
-
-    client: ShapeClient = field(repr=False)
-    path: Path | None = None
-
-    def answer(self, message: Message) -> Message:
-        """Answer ``keep-model`` here, everything else by the client.
-
-        Raises:
-            InvalidInput: If there is no model yet.
-        """
-        if message.kind != "keep-model":
-            return self.client.answer(message)
-        if self.path is None:
-            raise InvalidInput("this member has no model to keep")
-        try:
-            write_whole(self.path, self.client.model().to_bytes())
-        except OSError:
-            raise InvalidInput("the model cannot be written where this member keeps it") from None
-        return message.reply()
-
-
-@dataclass
-class PredictionKeeper:
-    """The client that asks about new people; it writes their predictions to its owner's file in the end."""
-
-    client: shapes.AskingParty = field(repr=False)
-    path: Path
-
-    def answer(self, message: Message) -> Message:
-        """Answer ``keep-predictions`` here, everything else by the client.
-
-        Raises:
-            InvalidInput: If there are none yet.
-        """
-        if message.kind != "keep-predictions":
-            return self.client.answer(message)
-        try:
-            write_whole(self.path, self.client.predictions().write_csv().encode())
-        except OSError:
-            raise InvalidInput("predictions cannot be written where this member keeps them") from None
-        return message.reply()
-
-
-@dataclass
-class LearnerOrTeller:
-    """A member that learns with others or tells about new people, by what a run begins with."""
-
-    learner: Answerer = field(repr=False)
-    teller: shapes.TellingParty = field(repr=False)
-    telling: bool = False
-
-    def answer(self, message: Message) -> Message:
-        """Answer by the one whose plan the run began under."""
-        if message.kind == "ids":
-            agreed = self.teller.plan.fingerprint(self.teller.classes)
-            self.telling = message.body.get("agreed") == agreed
-        return (self.teller if self.telling else self.learner).answer(message)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import polars as pl
 
 from mahrem.errors import InvalidInput
 from mahrem.federated.shapes._aligned_party import AlignedParty
-from mahrem.federated.shapes._joint_questions import LayerShares, TreeSides, questions_about
+from mahrem.federated.shapes._joint_questions import answer_question, questions_of
 from mahrem.federated.shapes._plan import AlignedPlan
 from mahrem.federated.shapes._vertical import VerticalResult, VerticalRounds
 from mahrem.federated.shapes._vertical_plan import VerticalPlan, VerticalTreesPlan
@@ -109,9 +109,6 @@ class _PredictingParty(AlignedParty):
             else np.empty((frame.height, 0), np.float32)
         )
 
-    def _questions(self, model: SharedModel | None = None) -> LayerShares | TreeSides:
-        return questions_about(self.plan.learnt, self.classes, self.held, model)
-
     def _aligned_rows(self, message: Message, kind: str) -> Floats:
         if message.kind != kind or self._rows is None or message.round != 0:
             raise InvalidInput(f"kind={message.kind!r}: not what comes next here")
@@ -139,7 +136,7 @@ class TellingParty(_PredictingParty):
         if self._told:
             raise InvalidInput("tell: this party has told what was asked in this run")
         question = self._seal.open_bytes(message.body.get("asked"), self._run, self._label, self.name, 0)
-        answer = self._questions().answer(self.columns, rows, question)
+        answer = answer_question(self.plan.learnt, self.classes, self.columns, rows, question)
         self._told = True
         return message.reply(told=self._seal.close_bytes(answer, self._run, self.name, self._label, 1))
 
@@ -181,7 +178,7 @@ class AskingParty(_PredictingParty):
         """
         rows = self._aligned_rows(message, "told" if self._asked else "ask")
         others = [name for name in sorted(self.held) if name != self.name and self.held[name]]
-        questions = self._questions(self.model)
+        questions = questions_of(self.plan.learnt, self.held, self.model)
         if not self._asked:
             self._asked = True
             sealed = {
@@ -196,7 +193,8 @@ class AskingParty(_PredictingParty):
             for name in others
         }
         if self.columns:
-            answers[self.name] = questions.answer(self.columns, rows, questions.question(self.name))
+            own = questions.question(self.name)
+            answers[self.name] = answer_question(self.plan.learnt, self.classes, self.columns, rows, own)
         self._likely = questions.scores(answers, len(rows))
         return message.reply()
 

@@ -18,17 +18,10 @@ from mahrem.types import Floats, Integers
 
 
 class ColumnQuestions(Protocol):
-    """What is asked of each party's columns; one kind of model knows one."""
+    """What a model asks of each party's columns; of every kind of model something else."""
 
     def question(self, name: str) -> bytes:
         """Give what a party is asked, as bytes."""
-
-    def answer(self, columns: Columns, rows: Floats, question: bytes) -> bytes:
-        """Answer for encoded rows of a party's columns.
-
-        Raises:
-            InvalidInput: If more is asked than such a model asks.
-        """
 
     def scores(self, answers: Mapping[str, bytes], rows: int) -> Floats:
         """Give ``(n, classes)`` how likely each class is, from everybody's answers.
@@ -51,43 +44,38 @@ class LayerShares:
 
     Args:
         plan: What was learnt.
-        classes: How many.
         held: Everybody's columns.
-        model: The model; the party that asks has it.
+        model: What came of it.
     """
 
     plan: VerticalPlan
-    classes: int
     held: Mapping[str, Columns] = field(repr=False)
-    model: SharedModel | None = field(default=None, repr=False)
+    model: SharedModel = field(repr=False)
 
     @property
     def outputs(self) -> int:
         """How many numbers a party answers for each row."""
-        return self.plan.units or self.classes
+        return _outputs(self.plan, self.model.schema.classes)
 
     @property
     def holders(self) -> list[str]:
         """Parties with columns, in the order of the model's first layer."""
         return [name for name in sorted(self.held) if self.held[name]]
 
-    def _layers(self) -> tuple[Weights, LayerStack | None, Weights]:
-        """Give the first layer's matrix, the layers above it, and the first layer's offset."""
-        assert self.model is not None  # noqa: S101 - the party that asks has one
+    def _layers(self) -> tuple[Weights, Weights, LayerStack | None]:
+        """Give matrix and offset of the first layer, and the layers above it."""
         flat = np.asarray(self.model.arrays["weights"], np.float64)
-        width = self.model.schema.encoder.width
-        if not self.plan.units:
-            matrix, offset = layers_of(flat, shapes_of([width, self.classes]))[0]
-            return matrix, None, offset
-        units = self.outputs * len(self.holders)
+        width, classes = self.model.schema.encoder.width, len(self.model.schema.classes)
+        units = self.outputs * len(self.holders) if self.plan.units else classes
         first = units * (width + 1)
         matrix, offset = layers_of(flat[:first], shapes_of([width, units]))[0]
-        sizes = [units, *self.plan.network.hidden, self.classes]
-        return matrix, LayerStack(flat[first:].copy(), shapes_of(sizes)), offset
+        if not self.plan.units:
+            return matrix, offset, None
+        sizes = [units, *self.plan.network.hidden, classes]
+        return matrix, offset, LayerStack(flat[first:].copy(), shapes_of(sizes))
 
     def question(self, name: str) -> bytes:
         """See :class:`ColumnQuestions`."""
-        assert self.model is not None  # noqa: S101
         columns = self.model.schema.columns
         widths = {column: about.width for column, about in columns.items()}
         matrix = self._layers()[0][:, encoded_places(columns, widths, self.held[name])]
@@ -95,16 +83,6 @@ class LayerShares:
             at = self.outputs * self.holders.index(name)
             matrix = matrix[at : at + self.outputs]
         return np.ascontiguousarray(matrix).tobytes()
-
-    def answer(self, columns: Columns, rows: Floats, question: bytes) -> bytes:
-        """See :class:`ColumnQuestions`."""
-        width = sum(column.width for column in columns.values())
-        if len(question) != 8 * self.outputs * width:
-            raise InvalidInput("ask: a part of a first layer of another shape than was agreed")
-        matrix = np.frombuffer(question).reshape(self.outputs, width)
-        if not np.isfinite(matrix).all():
-            raise InvalidInput("ask: a part of a first layer that is not numbers")
-        return np.ascontiguousarray(rows.astype(np.float64) @ matrix.T).tobytes()
 
     def scores(self, answers: Mapping[str, bytes], rows: int) -> Floats:
         """See :class:`ColumnQuestions`."""
@@ -114,7 +92,7 @@ class LayerShares:
                 raise InvalidInput(f"party={name!r} answered for other rows than align")
             values = np.frombuffer(answers[name]).reshape(rows, self.outputs)
             parts.append(read_values(values, rows, self.outputs, f"party={name!r}"))
-        _, above, offset = self._layers()
+        _, offset, above = self._layers()
         if above is None:
             return shares_of(np.sum(parts, axis=0) + offset)
         return shares_of(above.forward(np.maximum(np.hstack(parts) + offset, 0.0)))
@@ -125,32 +103,20 @@ class TreeSides:
     """Of trees each party is asked on which side of the cuts of its columns everybody is.
 
     Args:
-        plan: What was learnt.
-        classes: How many.
         held: Everybody's columns.
-        model: The model; the party that asks has it.
+        model: The trees.
     """
 
-    plan: VerticalTreesPlan
-    classes: int
     held: Mapping[str, Columns] = field(repr=False)
-    model: SharedModel | None = field(default=None, repr=False)
-
-    @property
-    def most(self) -> int:
-        """The most cuts that trees as agreed have."""
-        trees = self.plan.rounds * (1 if self.classes == 2 else self.classes)
-        return trees * ((1 << self.plan.depth) - 1)
+    model: SharedModel = field(repr=False)
 
     def _numbers(self, name: str) -> Integers:
         """Say which numbers of the model's binning a party's columns become, in their own order."""
-        assert self.model is not None  # noqa: S101
         columns = self.model.schema.columns
         return encoded_places(columns, _binned(columns), self.held[name])
 
     def _cuts(self, name: str) -> list[tuple[int, int]]:
         """Give the cuts of the trees in a party's columns, numbered as that party numbers them."""
-        assert self.model is not None  # noqa: S101
         forest = SharedForest.of_body(self.model.arrays, "forest")
         own = {int(number): place for place, number in enumerate(self._numbers(name))}
         asked = np.stack([forest.feature.ravel(), forest.cut.ravel()], axis=1)
@@ -161,20 +127,8 @@ class TreeSides:
         """See :class:`ColumnQuestions`."""
         return json.dumps(self._cuts(name)).encode()
 
-    def answer(self, columns: Columns, rows: Floats, question: bytes) -> bytes:
-        """See :class:`ColumnQuestions`."""
-        bins = SharedBins.of(SharedSchema(columns=columns, target="", classes=("0", "1")))
-        cuts = read_cuts(question)
-        known = all(0 <= number < len(bins.cuts) and cut >= 0 for number, cut in cuts)
-        if len(cuts) > self.most or not known:
-            raise InvalidInput("ask: more cuts than trees as agreed have, or of columns of others")
-        numbers, places = np.array(cuts, np.int64).reshape(-1, 2).T
-        return np.packbits(places[:, None] < bins(rows)[:, numbers].T).tobytes()
-
     def scores(self, answers: Mapping[str, bytes], rows: int) -> Floats:
         """See :class:`ColumnQuestions`; a bin that lies on the same sides of all cuts stands for the own."""
-        assert self.model is not None  # noqa: S101
-        forest = SharedForest.of_body(self.model.arrays, "forest")
         bins = np.zeros((rows, sum(_binned(self.model.schema.columns).values())), np.uint8)
         for name, answer in answers.items():
             cuts, numbers = self._cuts(name), self._numbers(name)
@@ -184,7 +138,56 @@ class TreeSides:
             for (number, cut), side in zip(cuts, above.reshape(len(cuts), rows), strict=True):
                 at = numbers[number]
                 bins[:, at] = np.maximum(bins[:, at], np.where(side, cut + 1, 0))
+        forest = SharedForest.of_body(self.model.arrays, "forest")
         return shares_of(forest.scores(bins, self.model.outputs))
+
+
+def questions_of(
+    plan: VerticalPlan | VerticalTreesPlan, held: Mapping[str, Columns], model: SharedModel
+) -> ColumnQuestions:
+    """Give what a model asks of everybody's columns."""
+    return LayerShares(plan, held, model) if isinstance(plan, VerticalPlan) else TreeSides(held, model)
+
+
+def answer_question(
+    plan: VerticalPlan | VerticalTreesPlan,
+    classes: Sequence[str],
+    columns: Columns,
+    rows: Floats,
+    question: bytes,
+) -> bytes:
+    """Answer what a model asks of a party's columns, for encoded rows.
+
+    Raises:
+        InvalidInput: If more is asked than a model of this plan asks.
+    """
+    if isinstance(plan, VerticalPlan):
+        return _answer_share(_outputs(plan, classes), columns, rows, question)
+    trees = plan.rounds * (1 if len(classes) == 2 else len(classes))
+    return _answer_sides(trees * ((1 << plan.depth) - 1), columns, rows, question)
+
+
+def _outputs(plan: VerticalPlan, classes: Sequence[str]) -> int:
+    return plan.units or len(classes)
+
+
+def _answer_share(outputs: int, columns: Columns, rows: Floats, question: bytes) -> bytes:
+    width = sum(column.width for column in columns.values())
+    if len(question) != 8 * outputs * width:
+        raise InvalidInput("ask: a part of a first layer of another shape than was agreed")
+    matrix = np.frombuffer(question).reshape(outputs, width)
+    if not np.isfinite(matrix).all():
+        raise InvalidInput("ask: a part of a first layer that is not numbers")
+    return np.ascontiguousarray(rows.astype(np.float64) @ matrix.T).tobytes()
+
+
+def _answer_sides(most: int, columns: Columns, rows: Floats, question: bytes) -> bytes:
+    bins, cuts = _bins_of(columns), read_cuts(question)
+    known = all(0 <= number < len(bins.cuts) and cut >= 0 for number, cut in cuts)
+    if len(cuts) > most or not known:
+        raise InvalidInput("ask: more cuts than trees as agreed have, or of columns of others")
+    numbers, places = np.array(cuts, np.int64).reshape(-1, 2).T
+    return np.packbits(places[:, None] < bins(rows)[:, numbers].T).tobytes()
 
 
 def read_cuts(content: bytes) -> list[tuple[int, int]]:
@@ -199,22 +202,10 @@ def read_cuts(content: bytes) -> list[tuple[int, int]]:
         raise InvalidInput("cuts: no pairs of whole numbers") from None
 
 
+def _bins_of(columns: Columns) -> SharedBins:
+    return SharedBins.of(SharedSchema(columns=columns, target="", classes=("0", "1")))
+
+
 def _binned(columns: Columns) -> dict[str, int]:
     """Say how many numbers of a binning each column becomes."""
-    schema = {
-        name: SharedSchema(columns={name: column}, target="", classes=("0", "1"))
-        for name, column in columns.items()
-    }
-    return {name: len(SharedBins.of(one).cuts) for name, one in schema.items()}
-
-
-def questions_about(
-    plan: VerticalPlan | VerticalTreesPlan,
-    classes: Sequence[str],
-    held: Mapping[str, Columns],
-    model: SharedModel | None = None,
-) -> LayerShares | TreeSides:
-    """Give what is asked about columns, by what was learnt."""
-    if isinstance(plan, VerticalPlan):
-        return LayerShares(plan, len(classes), held, model)
-    return TreeSides(plan, len(classes), held, model)
+    return {name: len(_bins_of({name: column}).cuts) for name, column in columns.items()}
