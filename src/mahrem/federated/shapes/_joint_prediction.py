@@ -78,8 +78,8 @@ def predict_vertical(grid: MessageGrid, plan: PredictionPlan, classes: Sequence[
     rounds = VerticalRounds(grid, plan, secrets.token_hex(8))
     result = rounds.align(classes)
     (asked,) = rounds.ask("ask", 0, {result.label: {}}).values()
-    told = rounds.ask("tell", 0, {name: {"asked": asked.body.get(name)} for name in result.holders})
-    rounds.ask("told", 0, {result.label: {name: reply.body.get("told") for name, reply in told.items()}})
+    answers = rounds.ask("tell", 0, {name: {"asked": asked.body.get(name)} for name in result.holders})
+    rounds.ask("told", 0, {result.label: {name: reply.body.get("told") for name, reply in answers.items()}})
     return result
 
 
@@ -119,12 +119,12 @@ class _PredictingParty(AlignedParty):
 class TellingParty(_PredictingParty):
     """A party that tells of its columns what a model asks, once in a run. Fields as of :class:`TreeParty`."""
 
-    _told: bool = field(default=False, init=False, repr=False)
+    _answered: bool = field(default=False, init=False, repr=False)
 
     def forget(self) -> None:
         """See :class:`AlignedParty`."""
         super().forget()
-        self._told = False
+        self._answered = False
 
     def learn(self, message: Message) -> Message:
         """Answer ``tell``.
@@ -133,11 +133,11 @@ class TellingParty(_PredictingParty):
             InvalidInput: If it is another question, or a second one.
         """
         rows = self._aligned_rows(message, "tell")
-        if self._told:
+        if self._answered:
             raise InvalidInput("tell: this party has told what was asked in this run")
         question = self._seal.open_bytes(message.body.get("asked"), self._run, self._label, self.name, 0)
         answer = answer_question(self.plan.learnt, self.classes, self.columns, rows, question)
-        self._told = True
+        self._answered = True
         return message.reply(told=self._seal.close_bytes(answer, self._run, self.name, self._label, 1))
 
 
