@@ -79,7 +79,7 @@ def predict_vertical(grid: MessageGrid, plan: PredictionPlan, classes: Sequence[
     result = rounds.align(classes)
     (asked,) = rounds.ask("ask", 0, {result.label: {}}).values()
     answers = rounds.ask("tell", 0, {name: {"asked": asked.body.get(name)} for name in result.holders})
-    rounds.ask("told", 0, {result.label: {name: reply.body.get("told") for name, reply in answers.items()}})
+    rounds.ask("told", 0, {result.label: {name: reply.body.get("answer") for name, reply in answers.items()}})
     return result
 
 
@@ -138,7 +138,7 @@ class TellingParty(_PredictingParty):
         question = self._seal.open_bytes(message.body.get("asked"), self._run, self._label, self.name, 0)
         answer = answer_question(self.plan.learnt, self.classes, self.columns, rows, question)
         self._answered = True
-        return message.reply(told=self._seal.close_bytes(answer, self._run, self.name, self._label, 1))
+        return message.reply(answer=self._seal.close_bytes(answer, self._run, self.name, self._label, 1))
 
 
 @dataclass
