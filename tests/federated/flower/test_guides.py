@@ -24,6 +24,7 @@ from mahrem.federated.wire import LocalGrid, Seal
 
 GUIDES = Path(__file__).parents[3] / "docs" / "guide"
 LINE = re.compile(r"^(\w+)\$ mahrem (.*?)( &)?(?:\s+# exit code (\d+))?$")
+LEAVES = re.compile(r"^(\w+)\$ kill %1$")
 
 
 def patients(rows: int, seed: int) -> pl.DataFrame:
@@ -43,6 +44,11 @@ class Houses:
     capsys: pytest.CaptureFixture[str]
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
+    jobs: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)  # the first of each party
+
+    def leave(self, party: str) -> None:
+        self.jobs[party].terminate()
+        assert self.jobs.pop(party).wait(timeout=PATIENCE) == 0
 
     def do(self, party: str, words: str, code: int, *, stays: bool) -> None:
         words = words.replace("127.0.0.1:9443", f"127.0.0.1:{self.port}")
@@ -58,6 +64,7 @@ class Houses:
         log = home / f"{len(self.running)}.log"
         with log.open("wb") as file:
             self.running.append(subprocess.Popen(command, cwd=home, stderr=file, stdout=file))
+        self.jobs.setdefault(party, self.running[-1])
         end = time.monotonic() + PATIENCE
         while not re.search("listening|connected", log.read_text()):
             assert self.running[-1].poll() is None, log.read_text()
@@ -91,6 +98,9 @@ def follow(guide: str, houses: Houses) -> str:
     lines = [line for block in blocks for line in block.splitlines()]
     assert len(lines) > 12
     for line in lines:
+        if left := LEAVES.match(line):
+            houses.leave(left[1])
+            continue
         found = LINE.match(line)
         assert found, line
         houses.do(found[1], found[2], int(found[4] or 0), stays=bool(found[3]))
@@ -147,6 +157,7 @@ def test_trees_over_three_houses_columns_are_those_of_the_simulation(houses: Hou
     shared_people(2000, 7).drop("nr").write_csv(base / "coordinator" / "public.csv")
     new = shared_people(100, 9).drop("nr")
     new.drop("readmitted").write_csv(base / "clinic" / "new.csv")
+    whole.select("nr", "age").head(80).write_csv(base / "clinic" / "newcomers.csv")
     said = follow("federated-vertical.md", houses)
     assert "model kept by" in said
     model = SharedModel.from_bytes((base / "clinic" / "model.npz").read_bytes())
@@ -157,6 +168,12 @@ def test_trees_over_three_houses_columns_are_those_of_the_simulation(houses: Hou
     assert predicted.to_list() == simulated.predict(new).tolist()
     assert (predicted == new["readmitted"]).mean() > 0.7
     assert not list((base / "coordinator" / "run").glob("model*"))  # the server has none
+    newcomers = pl.read_csv(base / "clinic" / "readmissions.csv")
+    known = newcomers.with_columns(place=pl.int_range(pl.len())).drop_nulls("prediction")
+    everywhere = set(parts["lab"]["nr"]) & set(parts["pharmacy"]["nr"])
+    assert known["nr"].to_list() == [one for one in newcomers["nr"].to_list() if one in everywhere]
+    assert known["prediction"].to_list() == simulated.predict(whole[known["place"].to_list()]).tolist()
+    assert f"{known.height}, for clinic" in said
 
 
 def simulated_trees(file: Path, parts: Mapping[str, pl.DataFrame]) -> SharedModel:

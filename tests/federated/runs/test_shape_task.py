@@ -127,6 +127,47 @@ def test_members_keep_a_model_that_predicts_and_the_server_has_none(name: str, t
         assert np.array_equal(kept["bank"].arrays["weights"], kept["shop"].arrays["weights"])
 
 
+@pytest.mark.parametrize("name", ["logistic", "trees", "layers"])
+def test_members_tell_of_new_people_what_the_model_asks(name: str, tmp_path: Path) -> None:
+    plan = replace(PLANS[name], predict=True)
+    study = make_study(plan, tmp_path)
+    study.task.learn(LocalGrid(study.clients), lambda _: None)
+    member = FederationMember(
+        study.federation,
+        read_private_key(tmp_path / "study" / "clients" / "bank.key"),
+        people().select("nr", "age").tail(70),
+    )
+    asks = ClientSettings(use_model=tmp_path / "bank.npz", keep_predictions=tmp_path / "predicted.csv")
+    assert study.task.check(member.owner(), asks).passed
+    study.clients["bank"] = study.task.join(member.owner(), asks)[0]
+    run = study.task.begin(tmp_path / "asked", RunSettings(predict=True))
+    with run.folder.recording():
+        summary = run.finish(run.learn(LocalGrid(study.clients)))
+    told = pl.read_csv(tmp_path / "predicted.csv")
+    known = told.drop_nulls("prediction")
+    assert summary["predicted_rows"] == known.height > 50
+    whole = known.select("nr").join(people(), on="nr", how="left", maintain_order="left")
+    assert known["prediction"].to_list() == study.kept()["bank"].predict(whole).tolist()
+    report = describe_run(
+        {**read_run(tmp_path / "asked"), "summary": {**summary, "superlink": "finished"}}, {}
+    )
+    assert all(len(federation_page(report, language)) > 500 for language in ("en", "de", "tr"))
+    study.task.begin(tmp_path / "run", RunSettings())  # the others still learn when they are asked to
+
+
+def test_what_was_not_agreed_about_new_people_is_refused(tmp_path: Path) -> None:
+    study = make_study(PLANS["trees"], tmp_path)
+    key = read_private_key(tmp_path / "study" / "clients" / "bank.key")
+    member = FederationMember(study.federation, key, people().select("nr", "age"))
+    asks = ClientSettings(use_model=tmp_path / "bank.npz", keep_predictions=tmp_path / "predicted.csv")
+    with pytest.raises(InvalidParameter, match="did not agree"):
+        study.task.join(member.owner(), asks)
+    with pytest.raises(InvalidParameter, match="did not agree"):
+        study.task.begin(tmp_path / "asked", RunSettings(predict=True))
+    with pytest.raises(InvalidParameter, match="predict"):
+        AgreedShape(shape="gossip", predict=True)
+
+
 def test_a_second_run_has_other_keys_and_works(tmp_path: Path) -> None:
     study = make_study(PLANS["logistic"], tmp_path)
     seen = []

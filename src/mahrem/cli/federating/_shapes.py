@@ -16,7 +16,7 @@ SIMULATED_SHAPE: Sequence[Row] = (
     ("shape", str | None, "--shape", "NAME", f"Another shape: {', '.join(SHAPES)}."),
     ("label_epsilon", float | None, "--label-epsilon", "X", "Randomise the labels of vertical or u-shaped."),
 )
-_SHAPE_ALONE = ("shape", "label_epsilon", "units", "tail", "least_rows", "id", "holds")
+_SHAPE_ALONE = ("shape", "label_epsilon", "units", "tail", "least_rows", "predict", "id", "holds")
 SHAPE_ROWS = rows_of_spec(AgreedShape, only=_SHAPE_ALONE)
 _PLAN = ("model", "rounds", "epochs", "batch", "rate")  # what a shape takes of a plan
 _SHARING = ("clients", "split", "alpha", "seed")

@@ -106,8 +106,12 @@ def _shape(summary: Mapping[str, Any]) -> Figures:
     about = {name: summary[name] for name in ("shape", "model", "rounds")}
     yield Note("federation.figure.shape"), Note("federation.figure.shape_value", about)
     yield Note("federation.figure.parties"), f"{len(summary['clients'])}"
+    alone = ", ".join(f"{many:,}" for many in summary.get("ids_alone", {}).values())
+    if "predicted_rows" in summary:
+        asked = {"rows": summary["predicted_rows"], "name": summary["asked_by"], "alone": alone}
+        yield Note("federation.figure.predicted"), Note("federation.figure.predicted_value", asked)
+        return
     if "aligned_rows" in summary:
-        alone = ", ".join(f"{many:,}" for many in summary["ids_alone"].values())
         figures = {"rows": summary["aligned_rows"], "alone": alone}
         yield Note("federation.figure.aligned"), Note("federation.figure.aligned_value", figures)
     if "spread" in summary:

@@ -88,6 +88,8 @@ def _shape(task: ShapeTask, name: str) -> Iterator[Note]:
             yield Note("federation.review.vertical_sums", {"label": label})
         else:
             yield Note("federation.review.vertical_layers", {"label": label})
+        if plan.predict:
+            yield Note("federation.review.predicts", {"label": label})
     elif held:
         yield Note("federation.review.own", {"columns": held})
     if plan.shape in {"split", "u-shaped", "gossip", "transfer"}:

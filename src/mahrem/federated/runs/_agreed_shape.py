@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from mahrem.errors import InvalidParameter
 from mahrem.federated._readers import from_number, from_whole, refuse_settings
 from mahrem.federated.runs._entries import SHAPES, FederationShape
-from mahrem.settings import read_settings, setting, settings_of, text
+from mahrem.settings import read_settings, setting, settings_of, switch, text
 
 if TYPE_CHECKING:
     from mahrem.federated.networks import Network
     from mahrem.federated.shapes import (
         GossipPlan,
         LabelNoise,
+        PredictionPlan,
         SplitPlan,
         TransferPlan,
         VerticalPlan,
@@ -57,6 +58,8 @@ class AgreedShape:
         least_leaf: Least rows on each side of a cut of a tree.
         cell_epsilon: Of vertical trees: what sums over cells promise each row, by noise; 0 is none.
         least_rows: Of vertical: fewer people in common are an error.
+        predict: Of vertical: members answer the one with the labels about new people, too, whose columns lie
+            with them; see :func:`predict_vertical`.
         id: Of vertical: the column that says whom a row is about.
         holds: Of vertical and transfer: which columns each member has, by its name. Of vertical the one with
             the target has the labels.
@@ -86,6 +89,7 @@ class AgreedShape:
     least_leaf: int = setting(10, **_COUNT)
     cell_epsilon: float = setting(4.0, **_NUMBER, read=from_number(0))
     least_rows: int = setting(10, **_COUNT | {"read": from_whole(2)})
+    predict: bool = setting(False, read=switch, group=_GROUP)
     id: str = setting("", read=text, group=_GROUP, metavar="COL")
     holds: Mapping[str, tuple[str, ...]] = setting(
         (), read=_holds, takes="Mapping[str, Sequence[str]]", group=_GROUP, metavar="NAME=A,B", repeats=True
@@ -124,6 +128,8 @@ class AgreedShape:
             )
         if (shape == "vertical") != bool(self.id):
             yield "id: vertical learning needs the column that says whom a row is about, and others have none"
+        if self.predict and shape != "vertical":
+            yield f"predict: members of shape={shape!r} have all columns of the model; ask it where it lies"
         if any(not columns for columns in self.holds.values()) or len(self.holds) == 1:
             yield "holds: at least two members, each with a column"
         if self.holds and self.least_clients not in {None, len(self.holds)}:
@@ -225,6 +231,19 @@ class AgreedShape:
         if self.shape == "transfer":
             return shapes.TransferPlan(**common, least_clients=max(2, self.least))
         return shapes.SplitPlan(**common, tail=self.tail if self.shape == "u-shaped" else 0)
+
+    def prediction(self) -> PredictionPlan:
+        """Give what members agree on about new people.
+
+        Raises:
+            InvalidParameter: If they agreed on none.
+        """
+        from mahrem.federated import shapes
+
+        learnt = self.plan()
+        if not self.predict or not isinstance(learnt, shapes.VerticalPlan | shapes.VerticalTreesPlan):
+            raise InvalidParameter("predict: the members did not agree to answer about new people")
+        return shapes.PredictionPlan(learnt=learnt)
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain data, without None: a plan file has no such thing."""

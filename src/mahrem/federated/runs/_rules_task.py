@@ -77,6 +77,7 @@ class RulesTask:
     def join(self, owner: TableOwner, settings: ClientSettings) -> tuple[Answerer, str]:
         """See :class:`FederatedTask`."""
         refuse_other_task("weights and trees", settings, "policy", "network", "keep_model")
+        refuse_other_task("members with different columns", settings, "use_model", "keep_predictions")
         reading = replace(owner.reading, by_cell=settings.epsilon is not None)
 
         def refuse(book: Ledger) -> None:
@@ -105,6 +106,7 @@ class RulesTask:
     def begin(self, path: Path, settings: RunSettings) -> RulesRun:
         """See :class:`FederatedTask`."""
         refuse_other_task("weights and trees", settings, "resume", "test", "vet_by", "byte_budget", "network")
+        refuse_other_task("members with different columns", settings, "predict")
         return RulesRun(self, RunFolder.create(path, self.plan, force=settings.force, tell=settings.tell))
 
     def learn(self, grid: MessageGrid, public: bytes | None = None) -> RulesResult:

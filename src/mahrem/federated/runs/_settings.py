@@ -46,6 +46,9 @@ class ClientSettings:
             is run here; the server never sends one.
         keep_model: Where clients have layers of their own (``personal``): the file that this one's model is
             written to after each round.
+        use_model: Where members answer about new people (``predict``): the model of the member with labels.
+            Its table names these people then.
+        keep_predictions: The file that predictions of these people are written to.
         patience: Seconds without the server before giving up.
         review: Show what was agreed, in words, and ask before taking part.
         yes: Agree to it without being asked; for scripts.
@@ -74,6 +77,8 @@ class ClientSettings:
     audit: Path | None = setting(**_FILE, group="client")
     network: Path | None = setting(**_FILE, group="client")
     keep_model: Path | None = setting(**_FILE, group="client")
+    use_model: Path | None = setting(**_FILE, group="client")
+    keep_predictions: Path | None = setting(**_FILE, group="client")
     despite: tuple[str, ...] = setting((), read=texts, group="client", metavar="CODE[:COL]")
     policy: Mapping[str, Any] | None = field(default=None, repr=False)
 
@@ -88,6 +93,7 @@ class RunSettings:
     Args:
         output: The run folder; a new one under ``runs`` by default.
         resume: Go on after the last round of this run folder of weights or trees.
+        predict: Ask about new people instead of learning, where members of other columns agreed to it.
         clients: Wait for so many; all by default.
         wait: Seconds to wait for them. Then it goes on with those that are there, if they are enough.
         retries: How often a run that lost clients waits ``wait`` seconds for them to come back. Weights and
@@ -105,6 +111,7 @@ class RunSettings:
 
     output: Path | None = setting(**_FILE | {"metavar": "DIR"}, group="run", spelling="-o --output")
     resume: Path | None = setting(**_FILE | {"metavar": "DIR"}, group="run")
+    predict: bool = setting(False, read=switch, group="run")
     clients: int | None = setting(read=from_whole(0), group="run", metavar="N")
     wait: float = setting(60.0, read=from_number(0), group="run", metavar="SECONDS")
     retries: int = setting(2, read=from_whole(0, 100), group="run", metavar="N")
@@ -128,5 +135,6 @@ def refuse_other_task(kind: str, settings: object, *names: str) -> None:
         InvalidParameter: The first of them that was said.
     """
     for name in names:
-        if getattr(settings, name) is not None:
+        value = getattr(settings, name)
+        if value is not None and value is not False:
             raise InvalidParameter(f"{name}: it is for {kind}, which this federation does not learn")

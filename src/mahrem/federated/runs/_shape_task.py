@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -16,20 +16,15 @@ from mahrem.federated import shapes
 from mahrem.federated.runs._agreed_shape import AgreedShape
 from mahrem.federated.runs._check import TableCheck, check_table
 from mahrem.federated.runs._folder import RunFolder
+from mahrem.federated.runs._model_keepers import LearnerOrTeller, ModelKeeper, PredictionKeeper, ShapeClient
+from mahrem.federated.runs._predict import RunModel
 from mahrem.federated.runs._settings import ClientSettings, RunSettings, refuse_other_task
 from mahrem.federated.runs._task import TableOwner
+from mahrem.federated.shapes import Columns
 from mahrem.federated.weights import SharedModel, SharedSchema
 from mahrem.federated.wire import Answerer, CountedGrid, Message, MessageGrid, Seal, ask_all
-from mahrem.files import write_whole
 from mahrem.table import open_source
 from mahrem.words import Note
-
-
-class ShapeClient(Answerer, Protocol):
-    """A client of a shape: it has the model, or its part of it, in the end."""
-
-    def model(self) -> SharedModel:
-        """Give it."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +58,7 @@ class ShapeTask:
         """See :class:`FederatedTask`; of a table without a name the member whose columns it has most of."""
         opened = open_source(owner.source, owner.reading)
         name = owner.name or self._likely(opened.columns)
-        own, labelled = self.own(name), self.labelled(name)
+        own, labelled = self.own(name), self.labelled(name) and settings.use_model is None
         wanted = [*own.columns, *([own.target] if labelled else [])]
         frame = opened.take([column for column in wanted if column in opened.columns])
         return check_table(frame, own, settings.despite, labelled=labelled)
@@ -75,6 +70,8 @@ class ShapeTask:
         """See :class:`FederatedTask`; who gets a model says where it is kept."""
         refuse_other_task("rules", settings, "least_count", "epsilon")
         refuse_other_task("weights and trees", settings, "policy", "network", "disguise", "sum_secret")
+        if settings.use_model is not None or settings.keep_predictions is not None:
+            return self._join_to_ask(owner, settings)
         keeps = self.labelled(owner.name)
         if keeps == (settings.keep_model is None):
             who = self.plan.label(self.schema.target)
@@ -92,11 +89,49 @@ class ShapeTask:
             shapes.learning_rows(frame, self.own(owner.name))  # refuses a table without rows
 
         def make(seal: Seal, parties: Sequence[str]) -> Answerer:
-            client = self._client(owner.name, frame, seal, parties)
-            return ModelKeeper(client, settings.keep_model)
+            learner = ModelKeeper(self._client(owner.name, frame, seal, parties), settings.keep_model)
+            if not self.plan.predict or keeps:
+                return learner
+            teller = shapes.TellingParty(*self._of_new_people(owner.name, frame, seal), held=self._held())
+            return LearnerOrTeller(learner, teller)
 
         keyed = shapes.KeyedParty(owner.name, owner.keys, self._admit, make)
         return keyed, Note("federation.rows", {"rows": frame.height})
+
+    def _join_to_ask(self, owner: TableOwner, settings: ClientSettings) -> tuple[Answerer, str]:
+        """Make the client of the member with the labels that asks the others about new people."""
+        self.plan.prediction()  # refuses where none was agreed on
+        if not self.labelled(owner.name):
+            who = self.plan.label(self.schema.target)
+            raise InvalidParameter(f"use_model: {who!r} has the model and asks; leave it out")
+        if settings.use_model is None or settings.keep_predictions is None:
+            raise InvalidParameter(
+                "use_model, keep_predictions: name the model that is asked and the file for its predictions"
+            )
+        refuse_other_task("learning", settings, "keep_model", "ledger")
+        model = RunModel.load(settings.use_model).classifier
+        if not isinstance(model, SharedModel):
+            raise InvalidInput("use_model: rules are no model of members with different columns")
+        frame = self._read(owner, labels=False)
+        shapes.hash_ids(frame[self.plan.id], bytes(32))  # refuses an id that is there twice
+        path = settings.keep_predictions
+
+        def make(seal: Seal, _: Sequence[str]) -> Answerer:
+            about = self._of_new_people(owner.name, frame, seal)
+            return PredictionKeeper(shapes.AskingParty(*about, held=self._held(), model=model), path)
+
+        make(Seal.of(bytes(32)), ())  # refuses a model of another federation now
+        keyed = shapes.KeyedParty(owner.name, owner.keys, self._admit, make)
+        return keyed, Note("federation.rows", {"rows": frame.height})
+
+    def _held(self) -> dict[str, Columns]:
+        return {party: self.own(party).columns for party in self.plan.holds}
+
+    def _of_new_people(
+        self, name: str, frame: pl.DataFrame, seal: Seal
+    ) -> tuple[str, pl.DataFrame, str, Columns, tuple[str, ...], Seal, shapes.PredictionPlan]:
+        own = self.own(name)
+        return name, frame, self.plan.id, own.columns, own.classes, seal, self.plan.prediction()
 
     def _admit(self, parties: Sequence[str]) -> None:
         """Refuse others than were agreed on; that each is a member its signature says."""
@@ -104,10 +139,10 @@ class ShapeTask:
         if (holds and set(parties) != set(holds)) or len(parties) < self.plan.least:
             raise InvalidInput(f"parties={len(parties)}: other ones than were agreed on, or too few")
 
-    def _read(self, owner: TableOwner) -> pl.DataFrame:
+    def _read(self, owner: TableOwner, *, labels: bool = True) -> pl.DataFrame:
         opened, own = open_source(owner.source, owner.reading), self.own(owner.name)
         ids = [self.plan.id] if self.plan.id else []
-        wanted = [*ids, *own.columns, *([own.target] if self.labelled(owner.name) else [])]
+        wanted = [*ids, *own.columns, *([own.target] if labels and self.labelled(owner.name) else [])]
         check.columns_exist(wanted, opened.columns)
         return opened.take(wanted)
 
@@ -125,7 +160,7 @@ class ShapeTask:
     def _client(self, name: str, frame: pl.DataFrame, seal: Seal, parties: Sequence[str]) -> ShapeClient:
         plan, own = self.plan.plan(), self.own(name)
         if isinstance(plan, shapes.VerticalPlan | shapes.VerticalTreesPlan):
-            held = {party: self.own(party).columns for party in self.plan.holds}
+            held = self._held()
             target = own.target if self.labelled(name) else None
             common = name, frame, self.plan.id, own.columns, own.classes, seal
             if isinstance(plan, shapes.VerticalPlan):
@@ -147,9 +182,11 @@ class ShapeTask:
                 f"resume: a run of shape={self.plan.shape!r} cannot go on: what members held of it went with "
                 "their keys; begin it again, without resume"
             )
+        if settings.predict:
+            self.plan.prediction()
         folder = RunFolder.create(path, self.plan, force=settings.force, tell=settings.tell)
         folder.log.budget = settings.byte_budget
-        return ShapeTaskRun(self, folder)
+        return ShapeTaskRun(self, folder, predicts=settings.predict)
 
     def learn(self, grid: MessageGrid, after: Callable[[int], None]) -> ShapeOutcome:
         """Agree on keys, learn, and let members keep what they have."""
@@ -161,6 +198,17 @@ class ShapeTask:
         if not answers:
             raise OutputFailed(f"no member kept a model ({'; '.join(sorted(set(failures.values())))})")
         return ShapeOutcome(tuple(names), facts, {**missed, **failures}, tuple(sorted(answers)))
+
+    def predict(self, grid: MessageGrid) -> ShapeOutcome:
+        """Agree on keys, and let the member with the model ask the others about new people."""
+        names = shapes.agree_keys(grid)
+        nodes = _Members(grid, names)
+        aligned = shapes.predict_vertical(nodes, self.plan.prediction(), self.schema.classes)
+        answers, failures = ask_all(nodes, [aligned.label], Message("keep-predictions", "end", 0, {}))
+        if not answers:
+            raise OutputFailed(f"no predictions were kept ({'; '.join(sorted(set(failures.values())))})")
+        facts = {"asked_by": aligned.label, "predicted_rows": aligned.rows, "ids_alone": dict(aligned.alone)}
+        return ShapeOutcome(tuple(names), facts, failures, ())
 
     def _learn(
         self, grid: MessageGrid, after: Callable[[int], None]
@@ -199,30 +247,6 @@ class _Members:
         return self.grid.send(messages)
 
 
-@dataclass
-class ModelKeeper:
-    """A client of a shape that writes its model to its owner's file when the run is over."""
-
-    client: ShapeClient = field(repr=False)
-    path: Path | None = None
-
-    def answer(self, message: Message) -> Message:
-        """Answer ``keep-model`` here, everything else by the client.
-
-        Raises:
-            InvalidInput: If there is no model yet.
-        """
-        if message.kind != "keep-model":
-            return self.client.answer(message)
-        if self.path is None:
-            raise InvalidInput("this member has no model to keep")
-        try:
-            write_whole(self.path, self.client.model().to_bytes())
-        except OSError:
-            raise InvalidInput("the model cannot be written where this member keeps it") from None
-        return message.reply()
-
-
 @dataclass(frozen=True)
 class ShapeOutcome:
     """Who learnt, what there is to say about it, and who has the model."""
@@ -239,9 +263,12 @@ class ShapeTaskRun:
 
     task: ShapeTask
     folder: RunFolder
+    predicts: bool = False  # about new people, instead of learning
 
     def learn(self, grid: CountedGrid, public: bytes | None = None) -> ShapeOutcome:  # noqa: ARG002
-        """Learn what was agreed."""
+        """Learn what was agreed, or ask about new people."""
+        if self.predicts:
+            return self.task.predict(self.folder.watch(grid))
         rounds, log = self.task.plan.rounds, self.folder.log
         log.at = 1
 
@@ -260,7 +287,7 @@ class ShapeTaskRun:
             "state": "finished",
             "shape": plan.shape,
             "model": plan.model,
-            "rounds": plan.rounds,
+            "rounds": 0 if self.predicts else plan.rounds,
             "clients": list(result.clients),
             "left_out": dict(result.left_out),
             "models": list(result.keepers),

@@ -65,6 +65,7 @@ class WeightsTask:
         must be left out.
         """
         refuse_other_task("rules", settings, "least_count", "epsilon")
+        refuse_other_task("members with different columns", settings, "use_model", "keep_predictions")
         self._refuse_unused(settings)
         plan = self.with_network(settings.network).plan
         book, reading = self._ledger(owner, settings)
@@ -150,6 +151,7 @@ class WeightsTask:
 
     def begin(self, path: Path, settings: RunSettings) -> LearningRun:
         """See :class:`FederatedTask`; a run that did not finish goes on if all is as before."""
+        refuse_other_task("members with different columns", settings, "predict")
         task = self.with_network(settings.network)
         judged, held_out = (
             None if rows is None else self.read_rows(rows, settings.reading)

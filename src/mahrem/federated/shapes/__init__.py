@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.federated.shapes._aligned_party import Columns
     from mahrem.federated.shapes._alignment import align_ids, hash_ids, normalise_ids
     from mahrem.federated.shapes._gossip import Neighbours, mix_values
     from mahrem.federated.shapes._gossip_peer import GossipPeer, GossipPlan, learn_by_gossip
+    from mahrem.federated.shapes._joint_prediction import (
+        AskingParty,
+        PredictionPlan,
+        TellingParty,
+        predict_vertical,
+    )
     from mahrem.federated.shapes._label_noise import LabelNoise
     from mahrem.federated.shapes._party_keys import KeyedParty, agree_keys
     from mahrem.federated.shapes._plan import ShapePlan, learning_rows, model_of
@@ -30,15 +37,19 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "AskingParty",
+    "Columns",
     "GossipPeer",
     "GossipPlan",
     "KeyedParty",
     "LabelNoise",
     "Neighbours",
+    "PredictionPlan",
     "ShapePlan",
     "SplitClient",
     "SplitPlan",
     "SplitResult",
+    "TellingParty",
     "TransferClient",
     "TransferPlan",
     "TreeParty",
@@ -61,4 +72,5 @@ __all__ = [
     "mix_values",
     "model_of",
     "normalise_ids",
+    "predict_vertical",
 ]

@@ -50,7 +50,7 @@ class AlignedParty(ABC):
         check.columns_exist(named, self.frame.columns)
         if len(set(named)) < len(named):
             raise InvalidParameter("columns: neither the id nor the target is learnt from")
-        if not self.columns and self.target is None:
+        if not self.columns and not self.leads:
             raise InvalidParameter(f"party={self.name!r} has neither columns nor labels")
         self._codes: Integers = np.zeros(self.frame.height, np.int64)  # of all rows, also those of no class
         if self.target is not None:
@@ -64,6 +64,12 @@ class AlignedParty(ABC):
         self._aligned: set[str] = set()
         self._exponent, self._raised = b"", set[str]()
         self._sent: Integers = np.empty(0, np.int64)
+        self._held_rows: Integers = np.empty(0, np.int64)  # of the table, in the common order
+
+    @property
+    def leads(self) -> bool:
+        """Whether this is the one party that others answer: it has the labels."""
+        return self.target is not None
 
     @property
     @abstractmethod
@@ -109,7 +115,7 @@ class AlignedParty(ABC):
         self._exponent, self._raised = new_exponent(), set()
         self.forget()
         points = raise_points(points_of(hashed.words), self._exponent)
-        return {"ids": points, "missing": hashed.missing, "labels": self.target is not None}
+        return {"ids": points, "missing": hashed.missing, "labels": self.leads}
 
     def _raise(self, body: Mapping[str, object]) -> Points:
         """Multiply another party's points by the secret of this run; once for each party."""
@@ -131,6 +137,6 @@ class AlignedParty(ABC):
         held = self._sent[places]
         # an order of their own, which the coordinator does not know
         held = held[hash_ids(self.frame[self.id].gather(held), self._seal.secret("order")).rows]
-        self._label, self._count = str(label), len(held)
+        self._label, self._count, self._held_rows = str(label), len(held), held
         self.begin(self.frame[held], self._codes[held], sorted(parties or ()))
         return self._count

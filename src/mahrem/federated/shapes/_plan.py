@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -57,10 +57,11 @@ class AlignedPlan(ShapePlan):
     """
 
     least_rows: int = 10
+    fewest: ClassVar[int] = 2  # that may be agreed on
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check.at_least(2, least_rows=check.whole(least_rows=self.least_rows))
+        check.at_least(self.fewest, least_rows=check.whole(least_rows=self.least_rows))
 
 
 def learning_rows(

@@ -12,6 +12,7 @@ import polars as pl
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.shapes._aligned_party import AlignedParty
 from mahrem.federated.shapes._hidden_products import read_seed
+from mahrem.federated.shapes._joint_questions import read_cuts
 from mahrem.federated.shapes._tree_grower import TreeCells, TreeGrower
 from mahrem.federated.shapes._vertical_plan import VerticalTreesPlan
 from mahrem.federated.sums import to_fixed
@@ -146,7 +147,7 @@ class TreeParty(AlignedParty):
     def _sides(self, body: Mapping[str, object], level: int) -> dict[str, object]:
         """Say of the cuts that were chosen, and of no more than a level has, who is above them."""
         own = self._own()
-        cuts = _read_cuts(self._opened("cuts", self._label, level, body.get("cuts")))
+        cuts = read_cuts(self._opened("cuts", self._label, level, body.get("cuts")))
         if len(cuts) > self.plan.width(level, len(self.classes)) // 2 or not own.known(cuts):
             raise InvalidInput("cuts: more than a level has, or of columns that this party does not hold")
         above = np.packbits(own.above(cuts)).tobytes()
@@ -195,10 +196,6 @@ class TreeParty(AlignedParty):
         }
         grower.place(level % self.plan.depth, above)
         return {}
-
-
-def _read_cuts(content: bytes) -> list[tuple[int, int]]:
-    return [(int(number), int(cut)) for number, cut in json.loads(content)]
 
 
 def _read_sides(content: bytes, rows: int) -> object:
