@@ -144,8 +144,8 @@ def find_words(pages: dict[str, DocsPage], asked: str) -> Iterator[DocsPlace]:
         heading, code = page.title, False
         for line in page.text.splitlines():
             code ^= line.lstrip().startswith(_FENCE)
-            found = None if code else _HEADING.match(line)
-            heading = found[2] if found else heading
+            match = None if code else _HEADING.match(line)
+            heading = match[2] if match else heading
             folded = line.casefold()
             if all(word in folded for word in words):
                 yield DocsPlace(page.name, heading, line.strip())
