@@ -3,6 +3,7 @@
 FROM python:3.13-slim AS build
 WORKDIR /source
 COPY pyproject.toml hatch_build.py README.md LICENSE ./
+COPY docs docs
 COPY native native
 COPY src src
 RUN python -m pip install --no-cache-dir build==1.5.1 \

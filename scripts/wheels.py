@@ -191,6 +191,7 @@ def visit(environment: Environment) -> None:
     kernels = "from mahrem.arrays import _kernel as k; assert k.kernels_in_use() in ('v3', 'baseline')"
     expect(environment, "built kernels", [str(environment.bin / "python"), "-W", "error", "-c", kernels], 0)
     run("bare", says="anonymize")
+    run("docs", "docs", "audit", says="# ")
     run("misspelt", "anonymise", code=USAGE, says="anonymise")
     run("-k notint", "anonymize", "awkward.csv", "-k", "notint", code=USAGE, says="-k")
     expect(

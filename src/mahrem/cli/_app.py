@@ -37,6 +37,7 @@ _COMMANDS = {
     "report": "_report",
     "reproduce": "_reproduce",
     "data": "_data",
+    "docs": "_docs",
     "attack": "_attack",
     "apply": "_apply",
     "release": "_release",
