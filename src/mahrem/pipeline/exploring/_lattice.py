@@ -29,7 +29,7 @@ from mahrem.types import Labels, Mask
 
 if TYPE_CHECKING:
     from mahrem.drafts import Prepared
-    from mahrem.release.decisions import ReleaseKeywords
+    from mahrem.release.decisions import Policy, ReleaseKeywords
 
 Node = tuple[int, ...]
 _LEAST = 5  # people that a figure of a node which fails is rounded up to, where k is smaller
@@ -293,21 +293,33 @@ def lattice(
         >>> best.holds, found.node(best.levels) == best
         (True, True)
     """
-    policy = policy_from(policy, settings, whole=True)
+    policy = lifting(policy_from(policy, settings, whole=True))
+    opened = open_source(source, reading_of(policy))
+    policy = decided(policy, opened)
+    return lattice_of(prepare(opened, policy, to_publish=False), policy)
+
+
+def lifting(policy: Policy) -> Policy:
+    """Give a policy whose method lifts whole columns, or refuse it.
+
+    Raises:
+        InvalidParameter: If it names another method, another engine, or promises nothing.
+    """
     if policy.engine != "local":
         raise InvalidParameter("lattice is for engine='local'")
     if policy.method in {"mondrian", "auto"}:  # not said
         policy = replace(policy, method="flash")
     if not METHODS[check.one_of(METHODS, method=policy.method)].full_domain:
-        lifting = [name for name, method in METHODS.items() if method.full_domain]
-        raise InvalidParameter(
-            f"method={policy.method!r} lifts no columns; choose one of {', '.join(lifting)}"
-        )
+        lifts = [name for name, method in METHODS.items() if method.full_domain]
+        raise InvalidParameter(f"method={policy.method!r} lifts no columns; choose one of {', '.join(lifts)}")
     if not policy.promises():
         raise InvalidParameter("k=None: no promise was asked for; say at least k")
-    opened = open_source(source, reading_of(policy))
-    policy = decided(policy, opened)
-    prepared, method, search = node_search(prepare(opened, policy, to_publish=False), policy)
+    return policy
+
+
+def lattice_of(prepared: Prepared, policy: Policy) -> GeneralisationLattice:
+    """Open the lattice of a table that was prepared, under a policy that lifts columns."""
+    prepared, method, search = node_search(prepared, policy)
     return GeneralisationLattice(
         columns=tuple(axis.name for axis in prepared.axes),
         heights=search.lattice.heights,
