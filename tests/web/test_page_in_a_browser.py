@@ -224,7 +224,8 @@ def test_cells_are_hidden_values_changed_risk_measured_and_the_lattice_walked(
     page.get_by_role("link", name="Hide cells").press("Enter")
     assert "people have several" in page.get_by_role("alert").inner_text()  # k would count rows
     demo.client.put(f"/api/v1/projects/{project}/columns", json={**columns, "subject": None})
-    jobs = [demo.begin(project, "hierarchies/2/make", None), demo.begin(project, "ledger", {"epsilon": 2, "delta": 1e-5})]
+    budget = {"epsilon": 2, "delta": 1e-5}
+    jobs = [demo.begin(project, "hierarchies/3/make", {}), demo.begin(project, "ledger", budget)]
     assert [demo.wait(job)["state"] for job in jobs] == ["done", "done"]
 
     def fill(tab: str, button: str, **typed: str) -> str:
@@ -235,13 +236,14 @@ def test_cells_are_hidden_values_changed_risk_measured_and_the_lattice_walked(
         page.get_by_role("heading", name="What came of it").wait_for()  # by itself, when it is done
         return page.inner_text("main table")
 
+    steps = "age=noise:share=0.2\nsex=pram:keep=0.9"
     page.reload()
     assert "exact" not in fill("Hide cells", "Hide cells", k="2", sets="age,sex=5")
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Download everything").press("Enter")
     names = zipfile.ZipFile(Path(waiting.value.path())).namelist()
     assert {"data.csv", "report.json", "policy.toml"} <= set(names)
-    assert "still linked" in fill("Change values", "Change values", steps="age=noise:share=0.2\nsex=pram:keep=0.9")
+    assert "still linked" in fill("Change values", "Change values", steps=steps)
     assert "k is not promised" in page.inner_text("main").replace("k-anonymity", "k")
     assert "ε = 1" in fill("Real rows, privately", "Spend and publish", epsilon="1")
     assert "SUDA" in fill("Risk of a survey", "Measure the risk", fraction="0.01")

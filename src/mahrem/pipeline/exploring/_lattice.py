@@ -21,7 +21,7 @@ from mahrem.errors import Infeasible, InvalidParameter, in_our_words
 from mahrem.files import write_whole
 from mahrem.models import Counts, Promise
 from mahrem.partition import METHODS, Flash
-from mahrem.partition.lattice import FullDomain, Grouped, NodeProfits, Search
+from mahrem.partition.lattice import FullDomain, Grouped, NodeProfits, RankedLoss, Search
 from mahrem.release import decided
 from mahrem.release.decisions import GivenPolicy, policy_from, reading_of
 from mahrem.table import open_source
@@ -222,8 +222,7 @@ class GeneralisationLattice:
         return NodeVerdict(
             levels=dict(zip(self.columns, node, strict=True)),
             holds=checked.holds,
-            # the last digits of a sum tell in which order it was added up
-            loss=float(f"{checked.loss:.12g}") if checked.holds and checked.loss is not None else None,
+            loss=_rounded_loss(checked.loss) if checked.holds else None,
             suppressed=checked.refused if checked.holds else self._rounded(checked.refused),
             classes=checked.classes if checked.holds else None,
             smallest=checked.smallest if checked.holds else None,
@@ -262,6 +261,11 @@ class GeneralisationLattice:
         """Round up to a multiple of k."""
         least = max(_LEAST, self._search.minimum)
         return -(-count // least) * least
+
+
+def _rounded_loss(loss: float) -> float:
+    """Leave out the last digits: they tell in which order a sum was added up."""
+    return loss if isinstance(loss, RankedLoss) else float(f"{loss:.12g}")
 
 
 @in_our_words

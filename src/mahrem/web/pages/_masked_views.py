@@ -81,7 +81,12 @@ def _fields(
     columns = tuple(column["name"] for column in (project.profile or {"columns": []})["columns"])
     places = dict.fromkeys(_COLUMNS & settings.keys(), columns)
     values = usual if typed is None else typed
-    return form_fields(settings.values(), values, texts, words=verb, more_choices=places)
+    fields = form_fields(settings.values(), values, texts, words=verb, more_choices=places)
+    none = [("", texts.say("page.masked.none"))]
+    return [
+        replace(field, choices=[*none, *field.choices[1:]]) if field.setting in _COLUMNS else field
+        for field in fields
+    ]
 
 
 def _problem(house: House, project: Project, verb: str) -> ErrorDetail | None:
@@ -189,7 +194,7 @@ def lattice_page(
         verbs=tuple(WISHES),
         fields=_fields(project, "lattice", {"loss": loss or "ncp"}, texts),
         problem=problem,
-        heights={} if found is None else found["heights"],
+        heights=(found or result or {"heights": {}})["heights"],
         node=None if found is None else replace(_line(found["node"], texts), current=True),
         near=[] if found is None else [_line(verdict, texts) for verdict in found["neighbours"]],
         why=[] if found is None else [_reason(reason, texts) for reason in found["why"]],
