@@ -7,6 +7,7 @@ if all rows might be suppressed: theirs are worked out whether a node holds or n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +202,7 @@ def test_where_arx_shows_more_it_asks_nothing_of_suppressed_rows(
     refused = int(grouped.sizes[broken].sum())
     assert search.lattice.rows / (np.count_nonzero(~broken) + 1) == pytest.approx(figure, rel=1e-9)
     rest = np.where(broken, 0, -1)[labels]  # all suppressed rows as one class
-    alone = search.lattice.classes(node)._replace(sizes=np.array([refused]))
+    alone = replace(grouped, sizes=np.array([refused]))
     assert any(found._broken(each, rest, alone).any() for each in found._prepared.promises)
     verdict = found.node(node)
     assert verdict.holds
