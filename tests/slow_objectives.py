@@ -66,7 +66,7 @@ def put_together(values: list[float], weights: list[float], how: str) -> float:
             return math.prod(((v + 1) * w) ** (1 / d) for w, v in zip(weights, values, strict=True)) - 1
         case "sum":
             return sum(w * v for w, v in zip(weights, values, strict=True))
-        case "maximum":
+        case "maximum" | "rank":
             return max(w * v for w, v in zip(weights, values, strict=True))
     raise AssertionError(how)
 

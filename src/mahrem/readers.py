@@ -45,6 +45,7 @@ class Reader:
         of_columns: The names it takes are those of columns.
         least: The smallest number that is taken.
         most: The largest.
+        by_line: Single values hold commas, so a form takes one a line.
     """
 
     read: Read
@@ -55,6 +56,7 @@ class Reader:
     of_columns: bool = False
     least: float | None = None
     most: float | None = None
+    by_line: bool = False
 
     def __call__(self, name: str, value: object) -> Any:
         """Read a value and hold it to its ends."""

@@ -7,9 +7,11 @@ if all rows might be suppressed: theirs are worked out whether a node holds or n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -71,7 +73,20 @@ STATED: list[tuple[str, dict[str, Any], dict[str, float]]] = [
         },
     ),
     ("aecs", DIVERSE, {"00000000": 62.4472049689441, "01110101": 75.59398496240601, "10113121": 157.09375}),
-    ("aecs", {**FIVE, **CLOSE}, {"00000000": 1774.235294117647, "00101001": 701.4418604651163}),
+    (
+        "aecs",
+        {**FIVE, **CLOSE},
+        {
+            "00000000": 1774.235294117647,
+            "00101001": 701.4418604651163,
+            "14020221": 1774.235294117647,
+            "01000201": 1206.48,
+            "11101011": 569.0943396226415,
+            "12023200": 1508.1,
+            "04021210": 2742.0,
+        },
+    ),
+    ("aecs", CLOSE, {"12110111": 887.1176470588235, "01023021": 914.0, "04112221": 7540.5}),
     (
         "nu-entropy",
         FIVE,
@@ -163,3 +178,32 @@ def test_rows_as_they_are_pay_where_arx_says_so(adults: pl.DataFrame) -> None:
     promise = {"profitability": (1200, 300, 1200, 2)}
     best = opened(adults, "nu-entropy", promise, limit=0.0).best()
     assert (best.height, best.loss) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("promise", "levels", "figure"),
+    [
+        ({**FIVE, **CLOSE}, "14103221", 4308.857142857143),
+        ({**FIVE, **CLOSE}, "14122121", 3770.25),
+        (CLOSE, "04122221", 7540.5),
+    ],
+)
+def test_where_arx_shows_more_it_asks_nothing_of_suppressed_rows(
+    promise: dict[str, Any], levels: str, figure: float, adults: pl.DataFrame
+) -> None:
+    """Suppressed rows keep their sensitive values: as a class they break t, so that others must join them."""
+    found = opened(adults, "aecs", promise)
+    search, node = found._search, tuple(map(int, levels))
+    grouped = search.lattice.classes(node)
+    labels = search.lattice.labels(grouped)
+    broken = np.zeros(len(grouped.sizes), np.bool_)
+    for each in found._prepared.promises:
+        broken |= found._broken(each, labels, grouped)
+    refused = int(grouped.sizes[broken].sum())
+    assert search.lattice.rows / (np.count_nonzero(~broken) + 1) == pytest.approx(figure, rel=1e-9)
+    rest = np.where(broken, 0, -1)[labels]  # all suppressed rows as one class
+    alone = replace(grouped, sizes=np.array([refused]))
+    assert any(found._broken(each, rest, alone).any() for each in found._prepared.promises)
+    verdict = found.node(node)
+    assert verdict.holds
+    assert verdict.suppressed > refused

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 SLOW = 60_000  # milliseconds; the machine may be busy
-STEPS = ("columns", "promises", "explore", "run", "result", "compare", "audit", "queries", "hierarchies/4")
+OTHER = ("suppress", "perturb", "generalize", "risk", "lattice")
+STEPS = (
+    *("columns", "promises", "explore", "run", "result", "compare", "audit", "queries", "hierarchies/4"),
+    *("other", *(f"other/{verb}" for verb in OTHER)),
+)
 
 
 class Person:
@@ -209,6 +213,47 @@ def test_a_bad_file_is_refused_in_words_and_a_strange_one_can_be_mended(
     page.get_by_label("Encoding").fill("iso8859-9")
     page.get_by_role("button", name="Read again").click()
     page.get_by_role("heading", name="yaş").wait_for()
+
+
+def test_cells_are_hidden_values_changed_risk_measured_and_the_lattice_walked(
+    person: Person, demo: Server
+) -> None:
+    project = demo.project()
+    columns = demo.client.get(f"/api/v1/projects/{project}").json()["choices"]
+    page = person.page(f"/projects/{project}/other")
+    page.get_by_role("link", name="Hide cells").press("Enter")
+    assert "people have several" in page.get_by_role("alert").inner_text()  # k would count rows
+    demo.client.put(f"/api/v1/projects/{project}/columns", json={**columns, "subject": None})
+    budget = {"epsilon": 2, "delta": 1e-5}
+    jobs = [demo.begin(project, "hierarchies/3/make", {}), demo.begin(project, "ledger", budget)]
+    assert [demo.wait(job)["state"] for job in jobs] == ["done", "done"]
+
+    def fill(tab: str, button: str, **typed: str) -> str:
+        page.get_by_role("navigation", name="Other ways").get_by_role("link", name=tab).click()
+        for label, text in typed.items():
+            page.locator(f"#{label}").fill(text)
+        page.get_by_role("button", name=button, exact=True).press("Enter")
+        page.get_by_role("heading", name="What came of it").wait_for()  # by itself, when it is done
+        return page.inner_text("main table")
+
+    steps = "age=noise:share=0.2\nsex=pram:keep=0.9"
+    page.reload()
+    assert "exact" not in fill("Hide cells", "Hide cells", k="2", sets="age,sex=5")
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Download everything").press("Enter")
+    names = zipfile.ZipFile(Path(waiting.value.path())).namelist()
+    assert {"data.csv", "report.json", "policy.toml"} <= set(names)
+    assert "still linked" in fill("Change values", "Change values", steps=steps)
+    assert "k is not promised" in page.inner_text("main").replace("k-anonymity", "k")
+    assert "ε = 1" in fill("Real rows, privately", "Spend and publish", epsilon="1")
+    assert "SUDA" in fill("Risk of a survey", "Measure the risk", fraction="0.01")
+    page.get_by_role("navigation", name="Other ways").get_by_role("link", name="The lattice").click()
+    assert page.locator("tr.best .kept").count() == 1  # the best, judged at once
+    page.locator("tr", has=page.locator(".broken-word")).get_by_role("link").first.press("Enter")
+    page.get_by_role("heading", name="What some classes break").wait_for()
+    assert "at most" in page.inner_text("main")
+    page.get_by_role("button", name="Judge every node").press("Enter")
+    page.get_by_role("link", name=re.compile("^Download all nodes")).wait_for()
 
 
 def test_a_hierarchy_is_edited_as_a_tree_with_keys(person: Person, demo: Server, full: str) -> None:

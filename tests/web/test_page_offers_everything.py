@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 
 import polars as pl
 import pytest
 
 from mahrem.cli._anonymize import anonymize
+from mahrem.cli._generalize import generalize
+from mahrem.cli._perturb import perturb
+from mahrem.cli._risk import risk
+from mahrem.cli._suppress import suppress
+from mahrem.pipeline.masking import MASKING, SHARED
 from mahrem.release.decisions import release_settings
+from mahrem.settings import settings_of
+from mahrem.web.bodies._release_bodies import settings_of_step
 from web_server import Server
 
 # What a person decides elsewhere on the page than in a field of the setting's own name.
@@ -41,6 +49,49 @@ def test_every_option_of_a_release_has_its_field_on_the_page(server: Server, pro
     offered |= {"table", "query"} & described["SourceDatabase"]["properties"].keys()
     keys = {"shift_dates", "shift_days"}  # key files are for this machine's own command line
     assert shared - CALL - offered == keys
+
+
+@pytest.mark.parametrize("verb", [suppress, perturb, generalize, risk], ids=lambda verb: verb.__name__)
+def test_every_option_of_a_verb_beside_a_release_has_its_field_or_is_decided_about_columns(
+    server: Server, project: str, verb: Callable[..., None]
+) -> None:
+    name = verb.__name__
+    options = set(inspect.signature(verb).parameters) & {*settings_of(MASKING[name]), *release_settings()}
+    place = f"/api/v1/projects/{project}"
+    described = server.client.get("/api/v1/openapi.json").json()["components"]["schemas"]
+    body = described[f"{name.capitalize()}Wish"]["properties"].keys()
+    columns = server.client.get(place).json()["choices"]
+    server.client.put(f"{place}/columns", json={**columns, "subject": None})
+    if name == "generalize":
+        server.run(project, "ledger", {"epsilon": 1, "delta": 1e-5})
+    page = server.client.get(f"/projects/{project}/other/{name}").text
+    offered = names(page.replace("<textarea", "<input")) - {"seen", "back", "language", "theme"}
+    assert offered == set(body)
+    # Roles, hierarchies, weights and reading are decided where columns are.
+    assert options <= offered | {*SHARED[name], *settings_of_step("reading"), "table", "query"}
+
+
+def test_a_form_of_lines_is_read_as_the_command_line_reads_options(server: Server, project: str) -> None:
+    columns = server.client.get(f"/api/v1/projects/{project}").json()["choices"]
+    server.client.put(f"/api/v1/projects/{project}/columns", json={**columns, "subject": None})
+    place, headers = f"/projects/{project}/other/suppress", {"origin": server.home}
+    for wrong in ({"sets": "=5"}, {"sets": "age"}, {"k": "0"}, {"reading": "nope"}, {"sets": "nobody=3"}):
+        answer = server.client.post(place, data=wrong, headers=headers, follow_redirects=False)
+        if answer.status_code == 303:  # what only the table can tell is said when it is looked at
+            (job, *_) = server.client.get(f"/api/v1/projects/{project}/jobs").json()["jobs"]
+            assert server.wait(job["id"])["state"] == "failed", wrong
+        else:
+            assert answer.status_code in {409, 422}, wrong
+            assert 'role="alert"' in answer.text
+    for nonsense in ("0,0", "a,b,c,d", "9,9,9,9"):
+        page = server.client.get(f"/projects/{project}/other/lattice?levels={nonsense}")
+        assert 'role="alert"' in page.text
+    kept = {"sets": "age,sex=4\nzip=3", "k": ""}
+    assert server.client.post(place, data=kept, headers=headers, follow_redirects=False).status_code == 303
+    (job, *_) = server.client.get(f"/api/v1/projects/{project}/jobs").json()["jobs"]
+    assert server.wait(job["id"])["state"] == "done"
+    report = server.client.get(f"/api/v1/jobs/{job['id']}/result").json()["report"]
+    assert [(each["columns"], each["k"]) for each in report["sets"]] == [(["age", "sex"], 4), (["zip"], 3)]
 
 
 def test_bodies_take_what_a_policy_takes_and_refuse_the_rest(server: Server, project: str) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from mahrem.web._errors import Refused
 from mahrem.web._language import look_of, own_page
 from mahrem.web.bodies._fields import form_fields
+from mahrem.web.bodies._masking_bodies import WISHES, settings_of_mask
 from mahrem.web.bodies._models import ErrorDetail
 from mahrem.web.bodies._release_bodies import ROLES, settings_of_column, settings_of_step
 from mahrem.web.pages._contexts import Point
@@ -46,6 +47,9 @@ def test_everything_a_form_offers_has_words() -> None:
     fields = {**settings_of_step("promises"), **settings_of_step("reading"), **settings_of_column()}
     assert set(fields) <= set(words["setting"])
     assert set(words["promise"]) <= set(fields)
+    for verb in WISHES:
+        assert set(settings_of_mask(verb)) == set(words["label"][verb])
+        fields |= {name: known for name, known in settings_of_mask(verb).items() if known.choices is not None}
     assert set(ROLES) == set(words["role"])
     for name, choices in words["choice"].items():
         if name not in {"usual", "yes", "no", "kind", "suppress", "pseudonym", "shuffle"}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -11,7 +12,16 @@ from mahrem.web._forms import read_own, read_promises, read_some
 from mahrem.web._house import House
 from mahrem.web._orders import JobRequest, Json
 from mahrem.web.bodies import Columns, Job, Project, ReleasePromises
-from mahrem.web.projects import Candidate, check_choices, decisions_of, mark_of, needs_source, settings_of
+from mahrem.web.jobs import lattice_settings
+from mahrem.web.projects import (
+    Candidate,
+    check_choices,
+    decisions_of,
+    mark_of,
+    mask_settings_of,
+    needs_source,
+    settings_of,
+)
 
 EXPLORED = ("at_least", "at_most", "weights")  # of a quasi-identifier
 
@@ -43,6 +53,18 @@ def ask(house: House, project: Project, verb: str, **more: Any) -> Json:
     _same_table(house, project)
     house.store.update(project.id)  # whoever explores uses the raw data
     return house.runner.warm.ask(project, {"verb": verb, "settings": settings, **more})
+
+
+def judge_node(
+    house: House, project: Project, levels: tuple[int, ...], asked: Mapping[str, Any] | None = None
+) -> Json:
+    """Judge a node of the lattice of a project's table, with its neighbours; without levels the best."""
+    folder = house.store.folder(project.id)
+    settings = mask_settings_of(project, "lattice", folder, house.settings)
+    _same_table(house, project)
+    house.store.update(project.id)
+    question = {"settings": lattice_settings(settings, asked or {}), "levels": levels}
+    return house.runner.warm.ask(project, {"verb": "node", **question})
 
 
 def try_every_row(house: House, project: Project, known: str) -> Job:

@@ -18,6 +18,7 @@ from mahrem.web._errors import Refused
 from mahrem.web._orders import Json
 from mahrem.web.bodies import (
     DECLARED,
+    WISHES,
     Adopted,
     ColumnChoice,
     Columns,
@@ -31,6 +32,7 @@ from mahrem.web.bodies import (
     must_be,
     read_field,
     settings_of_column,
+    settings_of_mask,
     settings_of_step,
 )
 from mahrem.web.projects import check_methods, needs_table
@@ -212,6 +214,21 @@ def read_ledger_wish(form: FormData) -> LedgerWish:
 def read_question(form: FormData) -> Question:
     """Read a question and what it may cost."""
     return _body(Question, _texts(form, "question", "epsilon", *settings_of(QuerySettings)))
+
+
+def read_mask(verb: str, form: FormData) -> Json:
+    """Read what is said to a verb beside a release; what is left empty is not said."""
+    typed = _texts(form, *settings_of_mask(verb))
+    said = {name: _read(settings_of_mask(verb)[name], text) for name, text in typed.items()}
+    return _body(WISHES[verb], said).model_dump(exclude_none=True, exclude_unset=True)
+
+
+def read_levels(text: str, columns: int) -> tuple[int, ...]:
+    """Read a node of a lattice, a level for each column; nothing for the best."""
+    parts = [part.strip() for part in text.split(",")] if text else []
+    if parts and (len(parts) != columns or not all(part.isdecimal() and len(part) < 4 for part in parts)):
+        raise Refused(422, "no_node", columns=columns)
+    return tuple(map(int, parts))
 
 
 def read_seen(form: FormData) -> int | None:

@@ -18,6 +18,8 @@ from mahrem.web._errors import Refused
 from mahrem.web._orders import JobRequest, Json
 from mahrem.web._settings import ServeSettings
 from mahrem.web.bodies import (
+    PUBLISHING,
+    WISHES,
     ColumnChoice,
     Columns,
     Decision,
@@ -35,6 +37,8 @@ from mahrem.web.projects import (
     check_choices,
     decisions_of,
     mark_of,
+    mask_settings_of,
+    needs_decisions,
     needs_source,
     needs_table,
     now_words,
@@ -155,6 +159,10 @@ class House:
         settings: Json = {}
         if verb in {"anonymize", "compare", "audit", "estimate"}:
             settings = settings_of(project, self.store.folder(project.id), self.settings)
+        if verb in WISHES:
+            if verb in PUBLISHING:
+                needs_decisions(project)
+            settings = mask_settings_of(project, verb, self.store.folder(project.id), self.settings)
         if verb == "hierarchy" and project.choices is not None:
             column = given["column"]
             choice = project.choices.columns.get(column)
@@ -164,7 +172,7 @@ class House:
                 settings["order"] = {column: choice.order}
         if verb == "attack":
             given["release"] = self.job_of(project, "anonymize")
-        if verb == "query":
+        if verb in {"query", "generalize"}:
             given["ledger"] = self.job_of(project, "ledger")
         request = JobRequest(
             arguments=given, settings=settings, source=source.seen, decided=decisions_of(project)
@@ -224,9 +232,9 @@ class House:
             )
         return path
 
-    def release_files(self, project: Project) -> list[Path]:
-        """Give all files of the release."""
-        folder = self.result_folder(project, "anonymize") / "release"
+    def release_files(self, project: Project, verb: str = "anonymize") -> list[Path]:
+        """Give all files of the release that a verb made."""
+        folder = self.result_folder(project, verb) / "release"
         return [folder / name for name in FILES if (folder / name).is_file()]
 
 

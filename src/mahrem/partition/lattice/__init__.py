@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mahrem.partition.lattice._lattice_search import FullDomain, Search
     from mahrem.partition.lattice._local import LocalRecoding
     from mahrem.partition.lattice._mingen import MinGen
+    from mahrem.partition.lattice._objective import RankedLoss
     from mahrem.partition.lattice._objective_entries import OBJECTIVES, ObjectiveEntry
     from mahrem.partition.lattice._ola import Ola
     from mahrem.partition.lattice._top_down import TopDown
@@ -39,6 +40,7 @@ __all__ = [
     "NodeProfits",
     "ObjectiveEntry",
     "Ola",
+    "RankedLoss",
     "Search",
     "TopDown",
     "Tree",

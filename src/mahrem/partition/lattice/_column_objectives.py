@@ -14,9 +14,10 @@ import numpy as np
 from mahrem.arrays import counting
 from mahrem.errors import InvalidParameter
 from mahrem.partition.lattice._lattice import Grouped, Lattice, Tree, codes_at
-from mahrem.partition.lattice._objective import JudgedNode, Objective, ObjectiveSettings
+from mahrem.partition.lattice._objective import JudgedNode, Objective, ObjectiveSettings, RankedLoss
 from mahrem.types import Floats, Integers, Mask
 
+_ROUNDED = 1e-11  # ranked losses are rounded: a floor must lie below
 Costs = Callable[[Tree, int], Floats]  # of a missing value and of each leaf, shown at a level
 
 
@@ -136,7 +137,8 @@ class ColumnObjective(Objective):
     """A figure for each column, put together by weights.
 
     ``arithmetic``: ``Σ w v / d``; ``geometric``: ``Π (w (v + 1))^(1/d) - 1``; ``sum``: ``Σ w v``;
-    ``maximum``: the largest ``w v``, all as in ARX.
+    ``maximum``: the largest ``w v``; ``rank``: all ``w v``, compared one after the other, the largest first
+    (:class:`RankedLoss`), all as in ARX.
     """
 
     lattice: Lattice = field(repr=False)
@@ -161,8 +163,15 @@ class ColumnObjective(Objective):
         """Say what each column loses at least."""
         return [float(low[level]) for low, level in zip(self.lowest, node.grouped.levels, strict=True)]
 
+    @property
+    def tie(self) -> float:
+        """Where columns are ranked, nodes whose largest losses are equal differ in the next."""
+        return -super().tie if self._aggregate == "rank" else super().tie
+
     def _together(self, values: Sequence[float]) -> float:
         parts = self._parts([np.asarray(value) for value in values])
+        if self._aggregate == "rank":
+            return RankedLoss(map(float, parts))
         return float(self._ended(reduce(self._joined, parts))) if parts else 0.0
 
     def floors(self) -> Floats | None:
@@ -176,7 +185,8 @@ class ColumnObjective(Objective):
 
     @property
     def _joined(self) -> np.ufunc:
-        return {"geometric": np.multiply, "maximum": np.maximum}.get(self._aggregate, np.add)
+        joins = {"geometric": np.multiply, "maximum": np.maximum, "rank": np.maximum}
+        return joins.get(self._aggregate, np.add)
 
     def _parts(self, values: Sequence[Floats]) -> list[Floats]:
         """Weigh each column."""
@@ -187,6 +197,8 @@ class ColumnObjective(Objective):
         return [value / shared * w for value, w in zip(values, self.weights, strict=True)]
 
     def _ended(self, joined: Floats) -> Floats:
+        if self._aggregate == "rank":
+            return joined * (1 - _ROUNDED)
         return joined - 1 if self._aggregate == "geometric" else joined
 
 

@@ -241,7 +241,7 @@ class FullDomain(ABC):
         seconds: Time allowed, then the best node found so far stands; None for no limit.
         weights: How much each column counts, above 0; none for all alike.
         factor: Balance of suppression (0) and generalisation (1) in the loss; not said: 0.5, both alike.
-        aggregate: How columns are put together: arithmetic, geometric, sum or maximum; None: as usual.
+        aggregate: How columns are put together: arithmetic, geometric, sum, maximum or rank; None: as usual.
         target: Values of the column that is to be learnt.
         costs: What each level of each column costs under ``loss="stated"``, never less on the way up.
         attacker: Who looks for rows under ``loss="payout"``: a prosecutor, or a journalist in a population.
@@ -347,7 +347,7 @@ def _partition(search: Search, node: Node) -> Partition:
     numbers = np.where(shown, np.cumsum(shown) - 1, -1)
     how = Levels(
         levels=node,
-        loss=search.least,
+        loss=float(search.least),
         checked=len(search.known),
         nodes=math.prod(lattice.heights),
         finished=search.finished,

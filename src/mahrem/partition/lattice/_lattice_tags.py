@@ -16,7 +16,6 @@ from mahrem.types import Integers, Mask
 
 UNKNOWN, HOLDS, FAILS, DEAD = 0, 1, 2, 3
 LARGEST = 4_000_000  # nodes of a lattice that can be searched to the end
-_TIE = 1e-12  # losses that differ by less are the same
 _BLOCK = 4096
 
 
@@ -46,6 +45,7 @@ class Tags:
         # Nothing suppressed and nothing above a node that holds can lose less: its mark is enough.
         self._settled = search.prunes and search.budget == 0
         self._least = math.inf
+        self._tie = search.objective.tie
         for node, outcome in search.known.items():
             self._mark(node, outcome)
 
@@ -62,11 +62,11 @@ class Tags:
             np.copyto(marked, HOLDS if outcome.holds else FAILS, where=marked == UNKNOWN)
         elif self.state[node] == UNKNOWN:
             self.state[node] = HOLDS if outcome.holds else FAILS
-        if outcome.bound >= self.search.least - _TIE:
+        if outcome.bound >= self.search.least - self._tie:
             np.copyto(above, DEAD, where=above != FAILS)
         if self.floor is not None and self.search.least < self._least:
             self._least = self.search.least
-            worse = (self.floor >= self._least - _TIE) & (self.state != FAILS)
+            worse = (self.floor >= self._least - self._tie) & (self.state != FAILS)
             np.copyto(self.state, DEAD, where=worse)
 
     def fails(self, node: Node) -> bool:
@@ -146,5 +146,5 @@ class Tags:
             self._check_waiting(*heapq.heappop(waiting))
 
     def _check_waiting(self, least: float, node: Node) -> None:
-        if self.wanted(node) and least < self.search.least - _TIE:
+        if self.wanted(node) and least < self.search.least - self._tie:
             self.check(node)

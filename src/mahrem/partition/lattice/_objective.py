@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Self
 
@@ -15,8 +16,51 @@ from mahrem.partition.lattice._lattice import Grouped, Lattice
 from mahrem.table import Values
 from mahrem.types import Floats, Mask, Sizes
 
-AGGREGATES = ("arithmetic", "geometric", "sum", "maximum")
+AGGREGATES = ("arithmetic", "geometric", "sum", "maximum", "rank")
+_TIE = 1e-12  # losses that differ by less are the same
 ATTACKERS = ("prosecutor", "journalist")
+
+
+class RankedLoss(float):
+    """Losses of columns, compared one after the other: the largest first, then the next, as ARX's rank does.
+
+    As a number it is the largest of them. Twelve digits count: the last ones tell how a sum was added up.
+
+    Example:
+        >>> RankedLoss([0.2, 0.9]) < RankedLoss([0.9, 0.3]), float(RankedLoss([0.2, 0.9]))
+        (True, 0.9)
+    """
+
+    __slots__ = ("parts",)
+    parts: tuple[float, ...]
+
+    def __new__(cls, losses: Iterable[float]) -> Self:
+        """Put the losses in order."""
+        parts = tuple(sorted((float(f"{loss:.12g}") for loss in losses), reverse=True))
+        made = super().__new__(cls, parts[0] if parts else 0.0)
+        made.parts = parts
+        return made
+
+    def __reduce__(self) -> tuple[type[RankedLoss], tuple[tuple[float, ...]]]:
+        return RankedLoss, (self.parts,)
+
+    def __eq__(self, other: object) -> bool:
+        return self.parts == other.parts if isinstance(other, RankedLoss) else float(self) == other
+
+    def __hash__(self) -> int:
+        return hash(self.parts)
+
+    def __lt__(self, other: float) -> bool:
+        return self.parts < other.parts if isinstance(other, RankedLoss) else float(self) < other
+
+    def __le__(self, other: float) -> bool:
+        return self.parts <= other.parts if isinstance(other, RankedLoss) else float(self) <= other
+
+    def __gt__(self, other: float) -> bool:
+        return self.parts > other.parts if isinstance(other, RankedLoss) else float(self) > other
+
+    def __ge__(self, other: float) -> bool:
+        return self.parts >= other.parts if isinstance(other, RankedLoss) else float(self) >= other
 
 
 class NodeFigures(NamedTuple):
@@ -159,6 +203,11 @@ class Objective(ABC):
     """
 
     monotone: ClassVar[bool] = False
+
+    @property
+    def tie(self) -> float:
+        """How far below the best a bound must lie to be worth a look; below 0 where equal numbers may win."""
+        return _TIE
 
     @property
     def grows(self) -> bool:

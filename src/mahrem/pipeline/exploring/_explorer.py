@@ -26,6 +26,7 @@ from mahrem.errors import InvalidParameter, in_our_words
 from mahrem.metrics import class_size_bins
 from mahrem.partition import METHODS
 from mahrem.pipeline.comparing import candidate_verdict
+from mahrem.pipeline.exploring._lattice import GeneralisationLattice, lattice_of, lifting
 from mahrem.pipeline.releasing import floor_of
 from mahrem.recode import render
 from mahrem.release import decided
@@ -101,6 +102,7 @@ class Explorer:
 
     Guarantees:
         - A try of all rows gives the figures of the release that the same settings make.
+        - A node of its :meth:`lattice` holds exactly when :func:`mahrem.lattice` says so of the rows kept.
         - Nothing is written, and nothing passes the gate: what may be published is for a release to say.
         - No value is shown that fewer people have than k, nor one of a column that is not made coarser.
 
@@ -127,6 +129,7 @@ class Explorer:
         self._plain = type(read)(decimal=read.decimal, null=read.null)
         self._sources: dict[int, tuple[pl.DataFrame, Source]] = {}
         self._prepared: dict[tuple[int, str], Prepared] = {}
+        self._opened: tuple[str, GeneralisationLattice] | None = None
 
     @property
     def held(self) -> int:
@@ -181,6 +184,21 @@ class Explorer:
                 "adds": _share(max(with_it - without, 0), frame.height, floor),
             }
         return figures
+
+    @in_our_words
+    def lattice(self, **settings: Any) -> GeneralisationLattice:
+        """Open the lattice of full-domain generalisation, as :func:`mahrem.lattice` does, on the rows kept.
+
+        The last one stays open: what was judged in it is not judged again.
+
+        Args:
+            **settings: As for :func:`mahrem.lattice`.
+        """
+        policy = lifting(self._policy(settings))
+        key = repr(policy)
+        if self._opened is None or self._opened[0] != key:
+            self._opened = key, lattice_of(self._prepare(policy, self.held), policy)
+        return self._opened[1]
 
     def _policy(self, settings: Mapping[str, object]) -> Policy:
         policy = policy_from(None, {**self._reading, **settings})

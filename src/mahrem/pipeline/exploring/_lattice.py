@@ -21,7 +21,7 @@ from mahrem.errors import Infeasible, InvalidParameter, in_our_words
 from mahrem.files import write_whole
 from mahrem.models import Counts, Promise
 from mahrem.partition import METHODS, Flash
-from mahrem.partition.lattice import FullDomain, Grouped, NodeProfits, Search
+from mahrem.partition.lattice import FullDomain, Grouped, NodeProfits, RankedLoss, Search
 from mahrem.release import decided
 from mahrem.release.decisions import GivenPolicy, policy_from, reading_of
 from mahrem.table import open_source
@@ -29,7 +29,7 @@ from mahrem.types import Labels, Mask
 
 if TYPE_CHECKING:
     from mahrem.drafts import Prepared
-    from mahrem.release.decisions import ReleaseKeywords
+    from mahrem.release.decisions import Policy, ReleaseKeywords
 
 Node = tuple[int, ...]
 _LEAST = 5  # people that a figure of a node which fails is rounded up to, where k is smaller
@@ -222,8 +222,7 @@ class GeneralisationLattice:
         return NodeVerdict(
             levels=dict(zip(self.columns, node, strict=True)),
             holds=checked.holds,
-            # the last digits of a sum tell in which order it was added up
-            loss=float(f"{checked.loss:.12g}") if checked.holds and checked.loss is not None else None,
+            loss=_rounded_loss(checked.loss) if checked.holds else None,
             suppressed=checked.refused if checked.holds else self._rounded(checked.refused),
             classes=checked.classes if checked.holds else None,
             smallest=checked.smallest if checked.holds else None,
@@ -264,6 +263,11 @@ class GeneralisationLattice:
         return -(-count // least) * least
 
 
+def _rounded_loss(loss: float) -> float:
+    """Leave out the last digits: they tell in which order a sum was added up."""
+    return loss if isinstance(loss, RankedLoss) else float(f"{loss:.12g}")
+
+
 @in_our_words
 def lattice(
     source: object, *, policy: GivenPolicy = None, **settings: Unpack[ReleaseKeywords]
@@ -293,21 +297,33 @@ def lattice(
         >>> best.holds, found.node(best.levels) == best
         (True, True)
     """
-    policy = policy_from(policy, settings, whole=True)
+    policy = lifting(policy_from(policy, settings, whole=True))
+    opened = open_source(source, reading_of(policy))
+    policy = decided(policy, opened)
+    return lattice_of(prepare(opened, policy, to_publish=False), policy)
+
+
+def lifting(policy: Policy) -> Policy:
+    """Give a policy whose method lifts whole columns, or refuse it.
+
+    Raises:
+        InvalidParameter: If it names another method, another engine, or promises nothing.
+    """
     if policy.engine != "local":
         raise InvalidParameter("lattice is for engine='local'")
     if policy.method in {"mondrian", "auto"}:  # not said
         policy = replace(policy, method="flash")
     if not METHODS[check.one_of(METHODS, method=policy.method)].full_domain:
-        lifting = [name for name, method in METHODS.items() if method.full_domain]
-        raise InvalidParameter(
-            f"method={policy.method!r} lifts no columns; choose one of {', '.join(lifting)}"
-        )
+        lifts = [name for name, method in METHODS.items() if method.full_domain]
+        raise InvalidParameter(f"method={policy.method!r} lifts no columns; choose one of {', '.join(lifts)}")
     if not policy.promises():
         raise InvalidParameter("k=None: no promise was asked for; say at least k")
-    opened = open_source(source, reading_of(policy))
-    policy = decided(policy, opened)
-    prepared, method, search = node_search(prepare(opened, policy, to_publish=False), policy)
+    return policy
+
+
+def lattice_of(prepared: Prepared, policy: Policy) -> GeneralisationLattice:
+    """Open the lattice of a table that was prepared, under a policy that lifts columns."""
+    prepared, method, search = node_search(prepared, policy)
     return GeneralisationLattice(
         columns=tuple(axis.name for axis in prepared.axes),
         heights=search.lattice.heights,

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from mahrem.pipeline.masking._perturb import perturb
     from mahrem.pipeline.masking._risk import SurveyRisk, risk
     from mahrem.pipeline.masking._settings import (
+        MASKING,
+        SHARED,
         GeneralisationSettings,
         PerturbationSettings,
         RiskSettings,
@@ -34,6 +36,8 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "MASKING",
+    "SHARED",
     "GeneralisationKeywords",
     "GeneralisationSettings",
     "MaskedRelease",

@@ -14,19 +14,25 @@ from mahrem.settings import Setting, setting, text
 
 READINGS = ("exact", "match")  # what a hidden cell is taken for: a value of its own, or any value
 _ROLES = ("quasi", "sensitive", "identifier", "insensitive", "rest", "accept", "region")
+SHARED: Mapping[str, tuple[str, ...]] = {  # settings of a release that a verb honours, beside how rows are read
+    "suppress": (*_ROLES, "weights", "format"),
+    "perturb": (*_ROLES, "format"),
+    "generalize": ("hierarchy", "weights", "format"),
+    "risk": ("quasi",),
+}
 _READING = ("null", "delimiter", "encoding", "decimal", "header", "names", "skip_rows", "query", "table")
 
 
 def masking_settings() -> Mapping[str, Setting]:
     """Give the settings of a release that these verbs take too: roles, reading, what columns are worth."""
     known = release_settings()
-    return {name: known[name] for name in (*_ROLES, "weights", "format", *_READING)}
+    return {name: known[name] for name in (*SHARED["suppress"], *_READING)}
 
 
 def level_settings() -> Mapping[str, Setting]:
     """Give the settings of a release that private levels take too: hierarchies, worth of columns, reading."""
     known = release_settings()
-    return {name: known[name] for name in ("hierarchy", "weights", "format", *_READING)}
+    return {name: known[name] for name in (*SHARED["generalize"], *_READING)}
 
 
 def _key_sets(name: str, value: object) -> tuple[tuple[tuple[str, ...], int], ...]:
@@ -64,8 +70,8 @@ def _steps(name: str, value: object) -> tuple[tuple[str, str | Mapping[str, obje
     return pairs
 
 
-_SETS = Reader(read=_key_sets, takes="Mapping[str, int] | Sequence[str]", repeats=True)
-_STEPS = Reader(read=_steps, takes="Mapping[str, Any] | Sequence[str]", repeats=True)
+_SETS = Reader(read=_key_sets, takes="Mapping[str, int] | Sequence[str]", repeats=True, by_line=True)
+_STEPS = Reader(read=_steps, takes="Mapping[str, Any] | Sequence[str]", repeats=True, by_line=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,3 +111,11 @@ class RiskSettings:
     household: str | None = setting(read=column, group="population", metavar="COL")
     fraction: float | None = setting(read=number.within(0, 1), group="population", metavar="0..1")
     largest: int | None = setting(read=whole, group="population", metavar="N")
+
+
+MASKING: Mapping[str, type] = {
+    "suppress": SuppressionSettings,
+    "perturb": PerturbationSettings,
+    "generalize": GeneralisationSettings,
+    "risk": RiskSettings,
+}

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from mahrem.web.api import _api, _api_explore, _api_jobs
+from mahrem.web.api import _api, _api_explore, _api_jobs, _api_masking
 
-API_ROUTERS = (_api.router, _api_jobs.router, _api_explore.router)
+API_ROUTERS = (_api.router, _api_jobs.router, _api_explore.router, _api_masking.router)

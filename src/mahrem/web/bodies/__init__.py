@@ -24,6 +24,17 @@ if TYPE_CHECKING:
         SourcePath,
     )
     from mahrem.web.bodies._fields import FormField, form_fields, label_of, read_field
+    from mahrem.web.bodies._masking_bodies import (
+        PUBLISHING,
+        WISHES,
+        GeneralizeWish,
+        LatticeWish,
+        MaskVerb,
+        PerturbWish,
+        RiskWish,
+        SuppressWish,
+        settings_of_mask,
+    )
     from mahrem.web.bodies._models import Decision, ErrorDetail, Job, Project, SourceFacts
     from mahrem.web.bodies._release_bodies import (
         DECLARED,
@@ -43,8 +54,10 @@ else:
 
 __all__ = [
     "DECLARED",
+    "PUBLISHING",
     "ROLES",
     "USUAL_K",
+    "WISHES",
     "Adopted",
     "ColumnChoice",
     "Columns",
@@ -53,24 +66,31 @@ __all__ = [
     "ErrorDetail",
     "FolderFiles",
     "FormField",
+    "GeneralizeWish",
     "HierarchyTree",
     "HierarchyWish",
     "Job",
+    "LatticeWish",
     "LedgerWish",
+    "MaskVerb",
     "NewProject",
+    "PerturbWish",
     "Project",
     "Question",
     "ReadingChoice",
     "ReleasePromises",
+    "RiskWish",
     "RoleName",
     "SourceDatabase",
     "SourceFacts",
     "SourcePath",
     "Strict",
+    "SuppressWish",
     "form_fields",
     "label_of",
     "must_be",
     "read_field",
     "settings_of_column",
+    "settings_of_mask",
     "settings_of_step",
 ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mahrem.settings import Setting
@@ -19,7 +19,7 @@ class FormField:
     setting: str
     label: str
     means: str
-    control: str  # choice, number, whole, text
+    control: str  # choice, number, whole, text, lines
     choices: Sequence[tuple[str, str]]  # what is sent, and what it is called
     value: str
     least: float | None
@@ -27,17 +27,32 @@ class FormField:
 
 
 def form_fields(
-    settings: Iterable[Setting],
+    settings: Collection[Setting],
     values: Mapping[str, object],
     texts: Catalogue,
     *,
     prefix: str = "",
+    words: str = "release",
     more_choices: Mapping[str, Sequence[str]] | None = None,
 ) -> list[FormField]:
-    """Give fields for settings with what was decided so far; ``prefix`` tells fields of columns apart."""
-    return [
+    """Give fields for settings with what was decided so far; ``prefix`` tells fields of columns apart.
+
+    ``words`` says which verb they are of, for what they are called and mean.
+    """
+    fields = [
         _field(known, values.get(known.name), texts, f"{prefix}{known.name}", more_choices or {})
         for known in settings
+    ]
+    if words == "release":
+        return fields
+    labels, explained = texts["page"]["label"][words], words in texts["setting"]
+    return [
+        replace(
+            field,
+            label=labels[known.name],
+            means=explain_setting(texts, words, known) if explained else "",
+        )
+        for field, known in zip(fields, settings, strict=True)
     ]
 
 
@@ -46,7 +61,7 @@ def _field(
 ) -> FormField:
     reader = known.reader.inner or known.reader
     called = texts["page"]["choice"].get(known.name, {})
-    control = {"int": "whole", "float": "number"}.get(reader.takes, "text")
+    control = {"int": "whole", "float": "number"}.get(reader.takes, "lines" if reader.by_line else "text")
     choices: Sequence[str] = more.get(known.name, ())
     if known.choices is not None:
         choices = tuple(known.choices())
@@ -108,6 +123,8 @@ def read_field(known: Setting, text: str, column: str | None = None) -> Any:
     """Read a field as the command line reads its option; of a column, what stands for that column alone."""
     if known.takes.startswith("bool") or (column is not None and _names_columns(known)):
         return text == "true"
+    if known.reader.by_line:
+        return [line.strip() for line in text.splitlines() if line.strip()]
     if known.typed is not None and column is not None:
         return known.typed(known.name, [f"{column}={text}"])[column]
     if known.typed is not None:

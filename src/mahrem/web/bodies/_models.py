@@ -10,8 +10,9 @@ from mahrem.web._orders import Json
 from mahrem.web.bodies._release_bodies import Columns, ReadingChoice, ReleasePromises
 
 Verb = Literal[
-    "inspect", "anonymize", "compare", "audit", "attack", "estimate", "hierarchy", "ledger", "query", "trial"
-]
+    "inspect", "anonymize", "compare", "audit", "attack", "estimate", "hierarchy", "ledger", "query", "trial",
+    "suppress", "perturb", "generalize", "risk", "lattice",
+]  # fmt: skip
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 
 

@@ -12,6 +12,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.web.jobs._drawn import drawn, report_in
+    from mahrem.web.jobs._masking import NODES, lattice_settings
     from mahrem.web.jobs._outcomes import result_of
     from mahrem.web.jobs._queue import JobQueue
     from mahrem.web.jobs._runner import Runner
@@ -20,10 +21,12 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "NODES",
     "JobQueue",
     "Runner",
     "check_tree_of",
     "drawn",
+    "lattice_settings",
     "report_in",
     "result_of",
 ]

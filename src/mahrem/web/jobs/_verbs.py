@@ -7,12 +7,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from mahrem.errors import InvalidInput
-from mahrem.release.decisions import ReadingSettings, reading_from
+from mahrem.release.decisions import reading_from
 from mahrem.release.folders import mark_release
 from mahrem.web._errors import Refused
 from mahrem.web._orders import JobOrder, Json
 from mahrem.web.bodies import USUAL_K
 from mahrem.web.jobs._drawn import draw
+from mahrem.web.jobs._masking import MASKING_JOBS, plain_settings
 from mahrem.words import Note, Progress
 
 if TYPE_CHECKING:
@@ -58,14 +59,8 @@ def _with_portraits(inspection: Inspection, opened: Source) -> Json:
     return facts
 
 
-def _plain_settings(order: JobOrder) -> Json:
-    """Give how rows are read where cells are left as they are written: thousands and dates stay out."""
-    known = ReadingSettings.__annotations__
-    return {name: value for name, value in order.reading.items() if name in known}
-
-
 def _plain_reading(order: JobOrder) -> Reading:
-    return reading_from(_plain_settings(order))
+    return reading_from(plain_settings(order))
 
 
 def _anonymize(order: JobOrder, progress: Progress) -> Json:
@@ -171,7 +166,7 @@ def _query(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import query
 
     progress(Note("stage.answering"))
-    arguments = {**order.arguments, **_plain_settings(order)}
+    arguments = {**order.arguments, **plain_settings(order)}
     ledger = order.beside("ledger", arguments.pop("ledger"))
     return query(order.table, arguments.pop("question"), ledger=ledger, **arguments).as_dict()
 
@@ -196,4 +191,5 @@ VERBS: Mapping[str, Callable[[JobOrder, Progress], Json]] = {
     "ledger": _ledger,
     "query": _query,
     "trial": _trial,
+    **MASKING_JOBS,
 }

@@ -33,7 +33,23 @@ class _Table:
         if question["verb"] == "singling":
             others = tuple(question.get("others", ()))
             return {"columns": self.explorer.singling(others=others, **settings)}
+        if question["verb"] == "node":
+            return self._node(tuple(question["levels"]), settings)
         return self.explorer.attempt(quick=True, **settings).as_dict()
+
+    def _node(self, levels: tuple[int, ...], settings: Json) -> Json:
+        """Judge a node with its neighbours; without levels, the best."""
+        lattice = self.explorer.lattice(**settings)
+        node = lattice.node(levels) if levels else lattice.best()
+        return {
+            "heights": dict(zip(lattice.columns, lattice.heights, strict=True)),
+            "objective": lattice.objective,
+            "rows": self.explorer.rows,
+            "tried": self.explorer.held,
+            "node": node.as_dict(),
+            "why": [reason.as_dict() for reason in lattice.why(node.levels)],
+            "neighbours": [each.as_dict() for each in lattice.neighbours(node.levels)],
+        }
 
 
 def main() -> int:

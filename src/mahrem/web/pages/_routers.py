@@ -8,6 +8,7 @@ from mahrem.web.pages import (
     _pages_door,
     _pages_explore,
     _pages_jobs,
+    _pages_masking,
     _pages_steps,
 )
 
@@ -17,5 +18,6 @@ PAGE_ROUTERS = (
     _pages_explore.router,
     _pages_jobs.router,
     _pages_asking.router,
+    _pages_masking.router,
     _pages_door.router,
 )

@@ -49,7 +49,7 @@ from mahrem.web.projects import OWN_CLUSTER, database_label, decisions_of, list_
 from mahrem.words import Note, load_catalogue
 
 _USUAL_KS = (3, 5, 10, 20)  # that a sweep tries, with the k that is wanted
-_STEPS = ("columns", "promises", "explore", "run", "result", "compare", "audit", "queries")
+_STEPS = ("columns", "promises", "explore", "run", "result", "compare", "audit", "queries", "other")
 
 
 def shell_of(project: Project, current: str, message: ErrorDetail | None = None) -> Shell:
@@ -193,7 +193,7 @@ def run_page(house: House, project: Project, message: ErrorDetail | None = None)
         for key in roles_first
         if settings[key] not in (None, [], {}) and key != "hierarchy"
     }
-    estimated = _result(house, project, "estimate")
+    estimated = result_of_verb(house, project, "estimate")
     return RunPage(
         shell=shell_of(project, "run", message),
         job=house.queue.last(project.id, "anonymize"),
@@ -208,7 +208,7 @@ def result_page(house: House, project: Project, message: ErrorDetail | None = No
     """Show the release."""
     parts = _parts(house, project, "anonymize")
     attacked = _parts(house, project, "attack") or {}
-    result = _result(house, project, "anonymize")
+    result = result_of_verb(house, project, "anonymize")
     words = load_catalogue(LOOK.get().language)
     notes = [] if result is None else zip(result["privacy_notes"], result["privacy_warnings"], strict=True)
     own = [words.tell(Note.read(note, text)) for note, text in notes]
@@ -216,7 +216,7 @@ def result_page(house: House, project: Project, message: ErrorDetail | None = No
         shell=shell_of(project, "result", message),
         job=house.queue.last(project.id, "anonymize"),
         parts=parts,
-        old=_is_old(project, "anonymize"),
+        old=is_old(project, "anonymize"),
         red_team=attacked.get("red_team") or (parts or {}).get("red_team") or {},
         files=[] if parts is None else _files(house, project),
         report_url=f"/projects/{project.id}/report",
@@ -229,7 +229,7 @@ def compare_page(house: House, project: Project, message: ErrorDetail | None = N
     """Show a sweep."""
     from mahrem.partition import METHODS
 
-    sweep = _result(house, project, "compare") or {"results": [], "left_out": {}}
+    sweep = result_of_verb(house, project, "compare") or {"results": [], "left_out": {}}
     words, notes = load_catalogue(LOOK.get().language), sweep.get("left_out_notes", {})
     now = project.promises or ReleasePromises()
     points = _points(sweep["results"], now)
@@ -255,7 +255,7 @@ def audit_page(house: House, project: Project, message: ErrorDetail | None = Non
         shell=shell_of(project, "audit", message),
         job=house.queue.last(project.id, "audit"),
         parts=_parts(house, project, "audit"),
-        old=_is_old(project, "audit"),
+        old=is_old(project, "audit"),
     )
 
 
@@ -275,7 +275,7 @@ def queries_page(
         sheet=None if ledger is None else ledger["sheet"],
         gain=None if ledger is None else ledger["gain"],
         history=[] if ledger is None else ledger["history"],
-        answer=_result(house, project, "query"),
+        answer=result_of_verb(house, project, "query"),
         plan=plan,
         asked=asked or {},
         columns=[column["name"] for column in (project.profile or {"columns": []})["columns"]],
@@ -315,7 +315,8 @@ def _to_take(points: Sequence[Point], k: int | None) -> tuple[Point, Point] | No
     return min(there, key=lambda point: point.gcp), min(there, key=lambda point: point.seconds)
 
 
-def _result(house: House, project: Project, verb: str) -> Json | None:
+def result_of_verb(house: House, project: Project, verb: str) -> Json | None:
+    """Give what the last job of a verb found, if there is one."""
     if verb not in project.jobs:
         return None
     try:
@@ -330,7 +331,7 @@ def _parts(house: House, project: Project, verb: str) -> Json | None:
     return drawn(house.store.folder(project.id) / f"job-{project.jobs[verb]}", LOOK.get().language)
 
 
-def _is_old(project: Project, verb: str) -> bool:
+def is_old(project: Project, verb: str) -> bool:
     """Say whether something was decided otherwise since a result was made."""
     return project.decided.get(verb, "") not in {"", decisions_of(project)}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from mahrem import check
 from mahrem.models import model_settings
 from mahrem.partition import METHODS
+from mahrem.pipeline.masking import SHARED
 from mahrem.web._errors import Refused
 from mahrem.web._orders import Json
 from mahrem.web._settings import ServeSettings
@@ -46,6 +47,39 @@ def settings_of(project: Project, folder: Path, server: ServeSettings) -> Json:
             "Give at least one column the role quasi-identifier.",
         )
     return settings
+
+
+def mask_settings_of(project: Project, verb: str, folder: Path, server: ServeSettings) -> Json:
+    """Give what was decided about columns as a verb beside a release takes it; the rest is not said to it.
+
+    The lattice takes what a release takes, under a method that lifts columns.
+
+    Raises:
+        Refused: If k is asked for of rows, and people have several.
+    """
+    settings = settings_of(project, folder, server)
+    if verb == "lattice":
+        lifts = METHODS[settings["method"]].full_domain if settings["method"] in METHODS else False
+        return settings if lifts else {**settings, "method": "flash", "options": {}}
+    subject = settings.get("subject")
+    if verb == "suppress" and subject is not None:
+        columns = {column["name"]: column for column in needs_table(project)["columns"]}
+        if columns[subject]["distinct"] < columns[subject]["rows"]:
+            raise Refused(409, "rows_not_people", column=subject)
+    kept = {name: settings[name] for name in SHARED[verb] if settings.get(name) not in (None, [], {}, "")}
+    if "sensitive" in kept:
+        kept["sensitive"] = list(kept["sensitive"])
+    return {**kept, **({"rest": "drop"} if "rest" in SHARED[verb] else {})}
+
+
+def decided_elsewhere(project: Project, verb: str) -> list[str]:
+    """Name settings of columns that were decided for a release and do nothing under another verb."""
+    if verb == "lattice":
+        return []
+    settings = _settings(project.choices or Columns(columns={}), project.promises or ReleasePromises())
+    unused = [name for name in settings_of_column() if name in settings and name not in SHARED[verb]]
+    own = {name for promises in settings["sensitive"].values() for name in promises}
+    return [*unused, *sorted(own)]
 
 
 def decisions_of(project: Project) -> str:
