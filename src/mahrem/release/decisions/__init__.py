@@ -26,14 +26,8 @@ if TYPE_CHECKING:
     )
     from mahrem.release.decisions._keywords import ReleaseKeywords
     from mahrem.release.decisions._learnt_groups import Automatic, best_groups, learn_groups
-    from mahrem.release.decisions._policy import (
-        GivenPolicy,
-        Policy,
-        own_pseudonyms,
-        policy_from,
-        read_policy,
-        release_settings,
-    )
+    from mahrem.release.decisions._policy import GivenPolicy, Policy, policy_from, release_settings
+    from mahrem.release.decisions._policy_files import own_pseudonyms, read_policy
     from mahrem.release.decisions._population import members_in, others_of, population_of
     from mahrem.release.decisions._ready import READY_POLICIES, about_policy, is_called_so, policy_text
     from mahrem.release.decisions._refusals import (

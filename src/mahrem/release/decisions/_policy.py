@@ -5,247 +5,38 @@ The Python verbs, the command line and ``policy.toml`` all speak these names; wh
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from mahrem import typed
-from mahrem.errors import InvalidInput, InvalidParameter, spelled
+from mahrem.errors import InvalidParameter
 from mahrem.models import (
     COUNTED,
     MODELS,
-    TABLE_SETTINGS,
     model_of_risk,
     model_settings,
     models_from_settings,
     models_of_risk,
 )
-from mahrem.partition import METHODS
-from mahrem.readers import by_column, column, columns, number, switch, text, texts, whole
+from mahrem.readers import columns
 from mahrem.release.decisions import _readers as readers
 from mahrem.release.decisions._refusals import refuse_contradicting
-from mahrem.settings import Setting, check_settings, read_settings, same_setting, setting, settings_of
-from mahrem.table import Kind, Missing, Role, written_formats
+from mahrem.release.decisions._release_settings import ROLES, ReleaseSettings
+from mahrem.settings import Setting, check_settings, read_settings, settings_of
+from mahrem.table import Role
 from mahrem.table.columns import is_role_word, role_from_word
-from mahrem.words import LANGUAGES
 
 if TYPE_CHECKING:
     from mahrem.contents import Contents, TableSketch
     from mahrem.models import PrivacyModel, Promise
 
 HALF_A_YEAR = 182  # days
-AUTOMATIC = "auto"  # a method is chosen by evidence
-
-# Private files a release was made with; its policy names their columns only.
-_GIVEN_AGAIN = ("hierarchy", "pseudonym")
-
-_role = partial(setting, group="roles", on_spark=True)
-_promise = partial(setting, group="promises")
-_reading = partial(setting, group="reading", on_spark=True)
-_database = partial(setting, group="database", on_spark=True)
-_method = partial(setting, group="method", on_spark=True)
-_cells = partial(setting, group="cells", on_spark=True)
-_coarser = partial(_cells, dict, read=readers.grid_steps, metavar="COL=STEP", on_spark=False)
-_output = partial(setting, group="output", on_spark=True)
-# A file or a table that stays with whoever decides: never shown, never asked for on the page.
-_secret = partial(setting, private=True, secret=True, on_page=False)
-_statement = partial(_output, read=text, metavar="TEXT")  # the report says it as it was said
-_names = partial(_role, (), read=columns, metavar="A,B")
-_numbers_by_column = by_column(number, types=typed.numbers)
-_counts_by_column = by_column(whole, types=typed.values)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Policy:
+class Policy(ReleaseSettings):
     """All decisions about a release; immutable, comparable, storable."""
-
-    quasi: tuple[str, ...] = _names(spelling="--qi --quasi", example=["age", "zip"])
-    sensitive: Mapping[str, Mapping[str, object]] = _role(
-        dict, read=readers.sensitive_columns, metavar="A,B", example=["disease:l=3"]
-    )
-    identifier: tuple[str, ...] = _names(example=["name"])
-    insensitive: tuple[str, ...] = _names(example=["ward"])
-    rest: Literal["insensitive", "drop"] | None = _role(
-        read=text, choices=lambda: ("insensitive", "drop"), metavar="ROLE", example="drop"
-    )
-    accept: Mapping[str, str] = _role(
-        dict, read=readers.reasons, metavar="COL=REASON", example={"ward": "five wards, all large"}
-    )  # columns published as they are whose cells would stop a release, and why they may
-    region: str | None = _reading(
-        read=readers.country, metavar="CC", example="TR"
-    )  # whose telephone numbers, postcodes and plates are meant; not said: found out
-    kind: Mapping[str, Kind] = _reading(dict, read=readers.kinds, metavar="COL=KIND", example={"zip": "code"})
-    order: Mapping[str, tuple[str, ...]] = _reading(
-        dict, read=readers.orders, metavar="COL=A,B,C", example={"stage": ["I", "II", "III"]}
-    )
-    null: tuple[str, ...] = _reading((), read=texts, metavar="TOKEN", private=True, example=["NA", "?"])
-    missing: Missing = _method(
-        Missing.CATEGORY, read=readers.missing_policy, choices=lambda: tuple(Missing), metavar="POLICY"
-    )
-    subject: str | None = _role(read=column, metavar="COL", on_spark=False, example="patient")
-    hierarchy: Mapping[str, Any] = _cells(
-        dict,
-        read=readers.hierarchies,
-        metavar="COL=FILE",
-        private=True,
-        on_page=False,
-        example={"disease": "diseases.csv"},
-    )
-    automatic: str | None = _method(read=column, metavar="TARGET", on_spark=False, example="outcome")
-    rho: tuple[float, ...] = _method(
-        (), read=readers.widths, metavar="A,B", on_spark=False, example=[5, 10, 20, 50]
-    )
-    smoothing: float | None = _method(read=number, metavar="X", on_spark=False, example=1.0)
-    minimum_count: int | None = _method(read=whole, metavar="N", on_spark=False, example=5)
-    learn_from: Any = _secret(
-        group="method", read=readers.other_table, metavar="FILE", on_spark=False, example="public.csv"
-    )
-    pseudonym: Mapping[str, Any] = _secret(
-        dict,
-        group="roles",
-        read=readers.key_files,
-        metavar="COL=KEYFILE",
-        on_spark=False,
-        example={"id": "key"},
-    )
-    redact: tuple[str, ...] = _cells(
-        (), read=columns, metavar="A,B", on_spark=False, example=["note"]
-    )  # free text: what tells who somebody is is replaced by its kind
-    shift_dates: Any = _secret(
-        group="roles", read=readers.key_file, metavar="KEYFILE", on_spark=False, example="key"
-    )  # every person's dates are moved by so many days as the key says
-    shift_days: int | None = _role(
-        read=whole.within(1, 3650), metavar="N", on_page=False, on_spark=False, example=182
-    )  # not said: half a year
-    k: int | None = same_setting(TABLE_SETTINGS["k"])
-    models: Mapping[str, object] = field(default_factory=dict)  # figures of sensitive columns
-    delta_presence: tuple[float, float] | None = same_setting(TABLE_SETTINGS["delta_presence"])
-    trajectory_k: int | None = same_setting(TABLE_SETTINGS["trajectory_k"])
-    k_map: int | None = same_setting(TABLE_SETTINGS["k_map"])
-    journalist_risk: float | None = same_setting(TABLE_SETTINGS["journalist_risk"])
-    no_attack: tuple[float, float] | None = same_setting(TABLE_SETTINGS["no_attack"])
-    profitability: tuple[float, ...] | None = same_setting(TABLE_SETTINGS["profitability"])
-    average_risk: float | None = same_setting(TABLE_SETTINGS["average_risk"])
-    marketer_risk: float | None = same_setting(TABLE_SETTINGS["marketer_risk"])
-    sample_uniqueness: float | None = same_setting(TABLE_SETTINGS["sample_uniqueness"])
-    population_uniqueness: float | None = same_setting(TABLE_SETTINGS["population_uniqueness"])
-    population_uniqueness_kind: str | None = same_setting(TABLE_SETTINGS["population_uniqueness_kind"])
-    population: Any = _secret(
-        group="promises", read=readers.other_table, metavar="FILE", example="everybody.csv"
-    )
-    known_absence: Literal["refused", "allowed"] | None = _promise(
-        read=text, choices=lambda: ("refused", "allowed"), metavar="KIND", example="allowed"
-    )  # of people who fit no published class, under delta_presence; not said: refused
-    fraction: float | None = _promise(
-        read=number.within(0, 1), metavar="0..1", on_spark=True, example=0.1
-    )  # share of the population that is in the table, where known
-    method: str = _method(
-        "mondrian", read=text, choices=lambda: (*METHODS, AUTOMATIC), listed="MethodName", metavar="NAME"
-    )
-    options: Mapping[str, Any] = _method(
-        dict, read=readers.options, spelling="--option", metavar="NAME=VALUE", example={"rounds": 5}
-    )  # the method's own
-    strategy: str = _method("strict", read=text, choices=lambda: ("strict", "relaxed"), metavar="NAME")
-    bounds: Literal["grid", "exact"] = _cells(
-        "grid", read=text, choices=lambda: ("grid", "exact"), metavar="KIND"
-    )
-    grid: Mapping[str, float | str] = _cells(
-        dict, read=readers.grid_steps, metavar="COL=STEP", example={"age": 5, "admission": "month"}
-    )
-    round: Mapping[str, float] = _cells(
-        dict, read=_numbers_by_column, metavar="COL=STEP", on_spark=False, example={"cost": 100}
-    )
-    prefix: Mapping[str, int] = _cells(
-        dict, read=_counts_by_column, metavar="COL=N", on_spark=False, example={"zip": 2}
-    )  # so many characters of codes are shown at most
-    bands: Mapping[str, float | str] = _coarser(example={"age": 5})
-    at_least: Mapping[str, float | str] = _coarser(example={"zip": 2})
-    at_most: Mapping[str, float | str] = _coarser(example={"age": 10})
-    cells: Literal["text", "pairs", "midpoint", "centroid"] = _cells(
-        "text", read=text, choices=lambda: ("text", "pairs", "midpoint", "centroid"), metavar="KIND"
-    )
-    top: Mapping[str, float] = _cells(
-        dict, read=_numbers_by_column, metavar="COL=X", example={"age": 90}
-    )  # numbers above are published as "or more"
-    bottom: Mapping[str, float] = _cells(dict, read=_numbers_by_column, metavar="COL=X", example={"age": 18})
-    jitter: float | None = _method(
-        read=number.within(0, 0.4), metavar="0..0.4", on_spark=False, example=0.1
-    )  # how far from the median random first cuts may lie, as a share of the rows
-    repair: bool = _method(
-        False, read=switch, example=True
-    )  # change classes step by step while published cells lose less
-    local: bool = _method(
-        False, read=switch, on_spark=False, example=True
-    )  # rows that a method which lifts columns would suppress are lifted again by themselves
-    sparse: Mapping[str, tuple[str, ...]] = _cells(
-        dict, read=readers.orders, metavar="COL=A,B", on_spark=False, example={"zip": ["036", "059"]}
-    )  # beginnings of codes that too few people live under: such codes are published as zeros
-    suppress: tuple[str, ...] = _cells((), read=columns, metavar="A,B", example=["sex"])
-    suppression_limit: float | None = _cells(
-        read=number.within(0, 1), metavar="0..1", example=0.05
-    )  # not said: all that miss values, none that a method refuses
-    suppressed: Literal["hidden", "keep-sensitive"] = _cells(
-        "hidden",
-        read=text,
-        choices=lambda: ("hidden", "keep-sensitive"),
-        metavar="KIND",
-        on_spark=False,
-    )  # what rows show that a method suppresses
-    weights: Mapping[str, float] = _cells(
-        dict, read=_numbers_by_column, spelling="--weight", metavar="COL=X", example={"age": 2.0}
-    )
-    minimality_safe: bool | None = _method(
-        read=switch, spelling="--minimality-safe/--no-minimality-safe", on_spark=False, example=True
-    )  # not said: where it costs little
-    seed: int | None = _method(read=whole, metavar="N", private=True, example=7)
-    engine: str = _method("local", read=text, choices=lambda: ("local", "spark"), metavar="NAME")
-    master: str | None = _method(read=text, metavar="URL", private=True, on_page=False, example="local[2]")
-    memory: int | None = _method(
-        read=readers.memory_size, metavar="SIZE", private=True, on_page=False, on_spark=False, example="2GB"
-    )  # bytes; not said: half of what is free
-    delimiter: str | None = _reading(read=text, metavar="CHAR", example=";")
-    encoding: str | None = _reading(read=text, metavar="NAME", example="cp1254")
-    decimal: Literal[".", ","] | None = _reading(
-        read=text, choices=lambda: (".", ","), metavar="CHAR", example=","
-    )
-    thousands: Literal[".", ",", " ", "'"] | None = _reading(
-        read=text, choices=lambda: (".", ",", " ", "'"), metavar="CHAR", on_spark=False, example="."
-    )
-    date_format: Mapping[str, str] = _reading(
-        dict, read=readers.date_formats, metavar="[COL=]FORMAT", on_spark=False, example={"born": "%d/%m/%Y"}
-    )  # "*": of every column
-    header: bool | None = _reading(
-        read=switch, spelling="--header/--no-header", on_spark=False, example=True
-    )  # not said: found out
-    names: tuple[str, ...] = _reading(
-        (), read=readers.listed_names, metavar="A,B", on_spark=False, example=["age", "zip", "disease"]
-    )  # of all columns, in their order
-    skip_rows: int | None = _reading(
-        read=whole.within(0), metavar="N", on_spark=False, example=2
-    )  # above the header; not said: found out
-    skip_last: int | None = _reading(
-        read=whole.within(0), metavar="N", on_spark=False, example=1
-    )  # at the end of a file, such as a total
-    query: str | None = _database(read=text, metavar="SQL", private=True, example="SELECT * FROM patients")
-    table: str | None = _database(read=text, metavar="NAME", private=True, example="patients")
-    format: str = _output("csv", read=text, choices=written_formats, listed="FormatName", metavar="NAME")
-    shuffle: bool | None = _output(read=switch, spelling="--shuffle/--keep-order", example=True)
-    language: str = _output(
-        "en", read=text, choices=lambda: tuple(LANGUAGES), listed="LanguageName", metavar="NAME"
-    )
-    recipient: str | None = _statement(example="the research department")  # who is to have it
-    purpose: str | None = _statement(example="planning of wards")  # what for
-    rationale: str | None = _statement(
-        example="k = 10: our board asks for it"
-    )  # why these promises are enough
-    reviewer: str | None = _statement(example="the data protection officer")  # who looked at it
-    look_for: tuple[Mapping[str, Any], ...] = _role(
-        (), read=readers.descriptions, hidden=True, example=[{"names": ["age"], "role": "quasi"}]
-    )  # what columns with such names are, where there are any
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], *, over: Policy | Mapping[str, Any] | None = None) -> Policy:
@@ -380,8 +171,11 @@ def policy_from(
     With ``whole`` the private files a release was made with must be named again. Only a verb that keeps a
     bound on memory is ``bounded``: to others one is not said in vain.
     """
-    beside = settings if whole else None
-    given = read_policy(policy, beside=beside) if isinstance(policy, str | Path) else policy
+    given = policy
+    if isinstance(policy, str | Path):
+        from mahrem.release.decisions._policy_files import read_policy  # most are not in files
+
+        given = read_policy(policy, beside=settings if whole else None)
     if given is not None and not isinstance(given, Mapping | Policy):
         raise InvalidParameter(
             f"policy must be a file, settings by name or a Policy, not {type(given).__qualname__}"
@@ -392,63 +186,6 @@ def policy_from(
             f"memory={read.memory} is kept by anonymize and audit; others hold all rows: leave it out"
         )
     return read
-
-
-def read_policy(path: str | Path, *, beside: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Read a policy file, or a ready one by its name; its keys are checked when the policy is made.
-
-    A release's policy names the columns whose hierarchy or key stayed private. To make a release with it
-    again, these are said ``beside`` the file: without them the result would silently be another one.
-    """
-    from mahrem.release.decisions._ready import READY_POLICIES, ready_policy
-
-    try:
-        text = ready_policy(path) or Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(
-            f"policy={Path(path).name!r} cannot be read: {type(error).__name__}; "
-            f"ready ones are {', '.join(READY_POLICIES)}"
-        ) from error
-    try:
-        settings = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(
-            f"policy={Path(path).name!r} is not TOML: {error}{_key_hint(text, error)}"
-        ) from error
-    about = settings.pop("mahrem", {})  # as written into a release
-    if beside is not None:
-        for key in _GIVEN_AGAIN:
-            missing = sorted(set(about.get(key, ())) - set(beside.get(key, ())))
-            if missing:
-                raise InvalidParameter(
-                    f"policy={Path(path).name!r} was used with a private {key} of {', '.join(missing)}: "
-                    f"give it again ({spelled(key, {missing[0]: 'FILE'})}), or take {key} "
-                    f"out of its [mahrem] section"
-                )
-    return settings
-
-
-def _key_hint(text: str, error: tomllib.TOMLDecodeError) -> str:
-    """Say how a name is written that TOML takes only in quotes: ``yaş``, ``postal code``."""
-    where = re.search(r"at line (\d+)", str(error))
-    if where is None:
-        return ""
-    line = text.splitlines()[int(where[1]) - 1]
-    bare = re.sub(r'"[^"]*"|\'[^\']*\'|#.*', "", line)
-    keys = [key.strip() for key in re.findall(r"([^={},.\[\]]+)(?=[=.\]])", bare)]
-    odd = next((key for key in keys if not re.fullmatch(r"[A-Za-z0-9_-]*", key)), None)
-    return "" if odd is None else f'; names with other signs than a-z, 0-9, _ and - stand in quotes: "{odd}"'
-
-
-def own_pseudonyms(path: Path) -> tuple[str, ...]:
-    """Give the columns of pseudonyms that the policy of a release names, as its file names them."""
-    if not path.is_file():
-        return ()
-    from mahrem.table.writing import exported_names
-
-    own = tomllib.loads(path.read_text(encoding="utf-8"))
-    named = own.get("mahrem", {}).get("pseudonym", ())
-    return tuple(exported_names(named, own.get("format", "csv")))
 
 
 def _renamed(value: Any, rename: Callable[[str], str]) -> Any:
@@ -466,21 +203,6 @@ def _plain(value: object) -> object:
     if isinstance(value, tuple):
         return [_plain(inner) for inner in value]
     return str(value) if isinstance(value, str) else value
-
-
-# Not a field: what it says becomes the columns of the roles.
-ROLES = Setting(
-    name="roles",
-    read=readers.role_words,
-    takes=readers.role_words.takes,
-    group="roles",
-    spelling="--role",
-    metavar="COL=WORD",
-    typed=readers.role_words.typed,
-    repeats=True,
-    on_spark=True,
-    example={"age": "quasi"},
-)
 
 
 def release_settings() -> dict[str, Setting]:

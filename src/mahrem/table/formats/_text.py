@@ -15,7 +15,7 @@ import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.table._formats import NumberedCells
-from mahrem.table.reading import Reading, Source, TextRecords, TextSlices, open_csv, scan_slices
+from mahrem.table.reading import Reading, Source, TextSlices, open_csv, scan_slices
 from mahrem.threads import in_parallel
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from polars._typing import CsvQuoteStyle
 
     from mahrem.arrays.weaving import Cells
+    from mahrem.table.reading import TextRecords
     from mahrem.types import Offsets
 
 _CHUNK = 1 << 20

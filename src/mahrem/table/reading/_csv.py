@@ -16,7 +16,6 @@ from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table.reading._frames import PolarsSource
 from mahrem.table.reading._header import Header, find_header, given_names, header_score, refuse_headerless
 from mahrem.table.reading._reading import CONTROL, Reading, Source, name_columns
-from mahrem.table.reading._records import TextRecords
 from mahrem.table.reading._slices import TextSlices
 from mahrem.table.reading._structure import (
     NEWLINE,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mahrem.table.reading._records import TextRecords
     from mahrem.types import Integers
 
 MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
@@ -148,6 +148,8 @@ def _records(path: Path, place: Path | bytes, layout: _Layout) -> TextRecords | 
     """Give the records of a file where they lie; a single column and other line ends need more care."""
     if layout.newline != NEWLINE or len(layout.names) < 2:
         return None
+    from mahrem.table.reading._records import TextRecords  # small files are read at once
+
     return TextRecords(
         label=f"CSV file {path.name!r}",
         names=layout.names,

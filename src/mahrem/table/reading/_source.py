@@ -6,12 +6,15 @@ import errno
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table._formats import FORMATS
 from mahrem.table.reading._frames import PolarsSource, open_frame
 from mahrem.table.reading._reading import Reading, Source
-from mahrem.table.reading._records import TextRecords
+
+if TYPE_CHECKING:
+    from mahrem.table.reading._records import TextRecords
 
 _TEXTS = ("csv", "tsv")
 _OF_TEXT = ("delimiter", "encoding")
