@@ -155,7 +155,8 @@ def on_small_tables() -> None:
                 least_cells = least_match(codes, k)
             own, best, equal = own + found, best + least_cells, equal + (found == least_cells)
         print(
-            f"{tables} tables of {fewest} to {most} rows, {reading}: {own} cells, optimum {best}; {equal} equal"
+            f"{tables} tables of {fewest} to {most} rows, {reading}: {own} cells, "
+            f"optimum {best}; {equal} equal"
         )
 
 
