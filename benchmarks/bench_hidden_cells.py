@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +106,60 @@ def on_adult() -> None:
             )
 
 
+def classes_of(rows: list[int], k: int) -> Iterator[list[tuple[int, ...]]]:
+    """Give every way to sort rows into classes of k to 2k - 1: larger ones can be torn apart for nothing."""
+    if not rows:
+        yield []
+        return
+    first, rest = rows[0], rows[1:]
+    for size in range(k - 1, min(2 * k - 1, len(rows))):
+        for others in combinations(rest, size):
+            left = [row for row in rest if row not in others]
+            yield from ([(first, *others), *more] for more in classes_of(left, k))
+
+
+def least_exact(codes: Codes, k: int) -> int:
+    def lost(own: tuple[int, ...]) -> int:
+        return len(own) * int((codes[list(own)] != codes[own[0]]).any(axis=0).sum())
+
+    return min(sum(map(lost, found)) for found in classes_of(list(range(len(codes))), k))
+
+
+def least_match(codes: Codes, k: int) -> int:
+    """Try every set of hidden cells."""
+    rows, columns = codes.shape
+    masks = np.arange(1 << (rows * columns))
+    hidden = ((masks[:, None] >> np.arange(rows * columns)) & 1).astype(np.bool_).reshape(-1, rows, columns)
+    alike = np.ones((len(masks), rows, rows), np.bool_)
+    for column in range(columns):
+        shown = hidden[:, :, column]
+        equal = codes[:, column][:, None] == codes[:, column][None, :]
+        alike &= equal | shown[:, :, None] | shown[:, None, :]
+    safe = (alike.sum(axis=2) >= k).all(axis=1)
+    return int(hidden.sum(axis=(1, 2))[safe].min())
+
+
+def on_small_tables() -> None:
+    rng = np.random.default_rng(0)
+    for reading, tables, (fewest, most), widest in (("exact", 60, (5, 8), 4), ("match", 40, (4, 6), 3)):
+        own, best, equal = 0, 0, 0
+        for _ in range(tables):
+            k = int(rng.integers(2, 4))
+            shape = int(rng.integers(fewest, most + 1)), int(rng.integers(2, widest + 1))
+            codes = rng.integers(0, 3, shape).astype(np.int32)
+            if reading == "exact":
+                found, least_cells = int(strict_cells(codes, k)[0].sum()), least_exact(codes, k)
+            else:
+                sets = [KeySet(tuple(range(shape[1])), k)]
+                found = int(hide_for_sets(codes, sets, np.ones(shape[1]), matching=True).sum())
+                least_cells = least_match(codes, k)
+            own, best, equal = own + found, best + least_cells, equal + (found == least_cells)
+        print(
+            f"{tables} tables of {fewest} to {most} rows, {reading}: {own} cells, "
+            f"optimum {best}; {equal} equal"
+        )
+
+
 def at_a_million() -> None:
     rng = np.random.default_rng(0)
     codes = np.column_stack(
@@ -132,5 +187,6 @@ def _timed(run: Callable[[], object]) -> float:
 
 
 if __name__ == "__main__":
-    on_adult()
+    on_small_tables()
     at_a_million()
+    on_adult()

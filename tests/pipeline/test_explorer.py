@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mahrem.datasets import patients
 from mahrem.disclosed import unmarked
 from mahrem.errors import Infeasible, InvalidParameter
-from mahrem.pipeline import Explorer, anonymize, portray
+from mahrem.pipeline import Explorer, anonymize, lattice, portray
 
 PEOPLE = patients(300)
 BASE: dict[str, Any] = {"quasi": ["age", "sex", "zip"], "rest": "drop", "k": 4}
@@ -141,3 +141,16 @@ def test_portraits_of_numbers_do_not_tell_extremes(values: list[int], floor: int
     assert other is not None
     assert other["labels"] == drawn["labels"]
     assert other["shares"] == drawn["shares"]
+
+
+@pytest.mark.parametrize(
+    "more", [{"k": 5}, {"k": 3, "suppression_limit": 0.05, "sensitive": {"cost": {"t": 0.4}}}]
+)
+def test_a_node_of_its_lattice_is_what_the_lattice_of_the_table_says(more: dict[str, Any]) -> None:
+    said: dict[str, Any] = {"quasi": ["age", "sex", "zip"], "rest": "drop", **more}
+    explorer = Explorer(PEOPLE)
+    here, there = explorer.lattice(**said), lattice(PEOPLE, **said)
+    assert explorer.lattice(**said) is here  # it stays open
+    assert list(here) == list(there)
+    assert here.why({"age": 0}) == there.why({"age": 0})
+    assert explorer.lattice(**{**said, "k": 9}) is not here

@@ -155,7 +155,18 @@ class House:
         source = needs_source(project)
         if source.seen and source.seen != mark_of(source, self.settings):
             raise Refused(409, "another_table")
-        given = dict(arguments)
+        given, settings = dict(arguments), self._settings_for(project, verb, arguments)
+        if verb == "attack":
+            given["release"] = self.job_of(project, "anonymize")
+        if verb in {"query", "generalize"}:
+            given["ledger"] = self.job_of(project, "ledger")
+        request = JobRequest(
+            arguments=given, settings=settings, source=source.seen, decided=decisions_of(project)
+        )
+        return self.runner.submit(project.id, verb, request)
+
+    def _settings_for(self, project: Project, verb: str, given: Mapping[str, Any]) -> Json:
+        """Give what was decided about a table as far as a verb takes it."""
         settings: Json = {}
         if verb in {"anonymize", "compare", "audit", "estimate"}:
             settings = settings_of(project, self.store.folder(project.id), self.settings)
@@ -170,14 +181,7 @@ class House:
                 settings["kind"] = {column: choice.kind}
             if choice is not None and choice.order:
                 settings["order"] = {column: choice.order}
-        if verb == "attack":
-            given["release"] = self.job_of(project, "anonymize")
-        if verb in {"query", "generalize"}:
-            given["ledger"] = self.job_of(project, "ledger")
-        request = JobRequest(
-            arguments=given, settings=settings, source=source.seen, decided=decisions_of(project)
-        )
-        return self.runner.submit(project.id, verb, request)
+        return settings
 
     def job_of(self, project: Project, verb: str) -> str:
         """Give the job whose result counts for a verb."""

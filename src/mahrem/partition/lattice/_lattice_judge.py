@@ -32,6 +32,7 @@ class NodeJudge:
     budget: int  # rows that may be left out
     relative: bool  # classes are compared with the table that is shown
     most: int | None  # when more rows are left out, nobody minds whether the rest stands
+    _last: dict[tuple[int, ...], tuple[_NodeCounts, Mask]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -48,19 +49,33 @@ class NodeJudge:
 
     def shown(self, grouped: Grouped, large: Mask) -> Mask:
         """Say which classes of a node are shown, of those that are large enough."""
-        tally = {key: _of_some(column.counts(grouped.levels), large) for key, column in self.columns.items()}
-        alone = Counts(grouped.sizes, _NONE, _NONE, _NONE, np.zeros(0))
-        node = _NodeCounts(self.promises, tally, alone)
         if not self.relative:
-            return large & node.admitted()
-        valued_rows = {key: column.valued_rows for key, column in self.columns.items()}
-        possible = large & node.possible(self.budget, valued_rows)
+            return large & self._counted(grouped, large).admitted()
+        node, possible = self._judged(grouped, large)
         if int(grouped.sizes[~possible].sum()) > self.budget:  # whatever is taken away, these never stand
             return possible
         fewest = 0 if self.most is None else int(grouped.sizes.sum()) - self.most
         compared = node.compared()
         judge = node.among if compared is None else node.among_all_known
         return standing(JudgedClasses(grouped.sizes, large, judge, fewest, compared))
+
+    def possible(self, grouped: Grouped, large: Mask) -> Mask:
+        """Say which classes may be shown at all, whatever else is taken away: no other ever is."""
+        return self._judged(grouped, large)[1] if self.relative else large
+
+    def _judged(self, grouped: Grouped, large: Mask) -> tuple[_NodeCounts, Mask]:
+        """Count a node and say which classes may stand at all; the last one is remembered."""
+        if grouped.levels not in self._last:
+            node = self._counted(grouped, large)
+            valued_rows = {key: column.valued_rows for key, column in self.columns.items()}
+            self._last.clear()
+            self._last[grouped.levels] = node, large & node.possible(self.budget, valued_rows)
+        return self._last[grouped.levels]
+
+    def _counted(self, grouped: Grouped, large: Mask) -> _NodeCounts:
+        tally = {key: _of_some(column.counts(grouped.levels), large) for key, column in self.columns.items()}
+        alone = Counts(grouped.sizes, _NONE, _NONE, _NONE, np.zeros(0))
+        return _NodeCounts(self.promises, tally, alone)
 
 
 def judges_by_counts(admits: Admits) -> bool:

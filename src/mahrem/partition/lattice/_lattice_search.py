@@ -156,6 +156,19 @@ class Search:
             return math.inf
         return self.objective.at_least(JudgedNode(grouped, large, figures))
 
+    def may_win(self, node: Node) -> bool:
+        """Say whether a node may lose less than the best, by what its classes can show at all."""
+        if self._by_counts is None or not self._relative or not self.objective.grows:
+            return True
+        grouped = self.lattice.classes(node)
+        possible = self._by_counts.possible(grouped, self._large(grouped))
+        figures = node_figures(grouped.sizes, possible)
+        if figures.refused > self.budget or not figures.kept_classes:
+            return True  # it cannot hold, which judging it says at once
+        return (
+            self.objective.at_least(JudgedNode(grouped, possible, figures)) < self.least - self.objective.tie
+        )
+
     def choose(self, node: Node) -> None:
         """Take a node as the result, if it holds, whatever else was checked on the way."""
         if self.known[node].holds:

@@ -146,5 +146,5 @@ class Tags:
             self._check_waiting(*heapq.heappop(waiting))
 
     def _check_waiting(self, least: float, node: Node) -> None:
-        if self.wanted(node) and least < self.search.least - self._tie:
+        if self.wanted(node) and least < self.search.least - self._tie and self.search.may_win(node):
             self.check(node)

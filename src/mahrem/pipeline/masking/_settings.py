@@ -14,7 +14,9 @@ from mahrem.settings import Setting, setting, text
 
 READINGS = ("exact", "match")  # what a hidden cell is taken for: a value of its own, or any value
 _ROLES = ("quasi", "sensitive", "identifier", "insensitive", "rest", "accept", "region")
-SHARED: Mapping[str, tuple[str, ...]] = {  # settings of a release that a verb honours, beside how rows are read
+SHARED: Mapping[
+    str, tuple[str, ...]
+] = {  # settings of a release that a verb honours, beside how rows are read
     "suppress": (*_ROLES, "weights", "format"),
     "perturb": (*_ROLES, "format"),
     "generalize": ("hierarchy", "weights", "format"),

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from mahrem import check
 from mahrem.disclosed import published
 from mahrem.errors import GuaranteeBroken, InvalidParameter, in_our_words, spelled
 from mahrem.partition.hiding import KeySet, hide_for_sets
@@ -71,6 +72,8 @@ def suppress(
     quasi = opened.policy.quasi
     if not quasi:
         raise InvalidParameter(f"quasi=() must name the columns to hide cells of: {spelled('quasi', ['A'])}")
+    for name, weight in opened.policy.weights.items():
+        check.above_zero(**{f"weights.{name}": weight})
     asked = _key_sets(asked_for, quasi)
     codes = np.column_stack([_codes(opened.table[name]) for name in quasi])
     prices = np.array([opened.policy.weights.get(name, 1.0) for name in quasi])

@@ -34,7 +34,7 @@ def start_perturb(house: HouseDep, project: ProjectId, wish: PerturbWish) -> Sta
 
 @router.post("/projects/{project}/generalize", status_code=202)
 def start_generalize(house: HouseDep, project: ProjectId, wish: GeneralizeWish) -> Started:
-    """Publish a sample of real rows with differential privacy; the ledger pays before any value is looked at."""
+    """Publish a sample of real rows with differential privacy; the ledger pays before a value is seen."""
     return _start(house, project, "generalize", wish)
 
 

@@ -20,15 +20,27 @@ PUBLISHING = ("suppress", "perturb", "generalize")  # what comes of them is a fo
 _ARGUMENTS: Mapping[str, tuple[Setting, ...]] = {
     "generalize": (
         Setting(name="epsilon", read=number.within(0, 1000), group="method", metavar="X", takes="float"),
-        Setting(name="delta", read=number.within(0, 1), group="method", metavar="X", takes="float", default=1e-6),
+        Setting(
+            name="delta",
+            read=number.within(0, 1),
+            group="method",
+            metavar="X",
+            takes="float",
+            default=1e-6,
+        ),
     ),
     "lattice": (
         Setting(
-            name="loss", read=text, group="method", metavar="NAME", takes="str", default="ncp",
+            name="loss",
+            read=text,
+            group="method",
+            metavar="NAME",
+            takes="str",
+            default="ncp",
             choices=lambda: tuple(name for name, entry in OBJECTIVES.items() if not entry.needs),
         ),
     ),
-}  # fmt: skip
+}
 
 
 @cache

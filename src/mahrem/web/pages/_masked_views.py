@@ -49,6 +49,7 @@ def masked_page(
     """Show one verb; ``typed`` is what a form said that was refused."""
     texts, result = load_catalogue(LOOK.get().language), result_of_verb(house, project, verb) or {}
     report = result.get("report")
+    made = f"/api/v1/projects/{project.id}/made/{verb}.zip"
     ledger = verb == "generalize" and "ledger" in project.jobs
     return MaskedPage(
         shell=_shell(project, verb, message),
@@ -62,8 +63,8 @@ def masked_page(
         figures=[] if report is None else list(_FIGURES[verb](report, texts)),
         notes=_notes(verb, result, texts),
         old=is_old(project, verb),
-        zip_url="" if report is None or verb not in PUBLISHING else f"/api/v1/projects/{project.id}/made/{verb}.zip",
-    )  # fmt: skip
+        zip_url="" if report is None or verb not in PUBLISHING else made,
+    )
 
 
 def _shell(project: Project, verb: str, message: ErrorDetail | None) -> Shell:
@@ -231,7 +232,7 @@ def _reason(reason: Mapping[str, Any], texts: Catalogue) -> tuple[str, str, str,
 
 def _line(verdict: Mapping[str, Any], texts: Catalogue) -> NodeLine:
     def told(value: float | None, digits: int = 0) -> str:
-        return "–" if value is None else texts.number(value, digits)
+        return "\N{EN DASH}" if value is None else texts.number(value, digits)
 
     hidden = told(verdict["suppressed"])
     return NodeLine(

@@ -37,7 +37,10 @@ _STEP_OF_VERB = {
     "audit": "audit",
     "compare": "compare",
 }
-_STEPS = (_PAGES.keys() - {"promises"}) | {"queries", *(f"other/{verb}" for verb in WISHES)}  # where a job can be cancelled
+_STEPS = (_PAGES.keys() - {"promises"}) | {
+    "queries",
+    *(f"other/{verb}" for verb in WISHES),
+}  # where a job can be cancelled
 
 
 def _shows(step: str) -> Callable[..., HTMLResponse]:
