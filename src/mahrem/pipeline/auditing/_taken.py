@@ -130,7 +130,7 @@ class Intake:
 
     def _rows_at_once(self, columns: int) -> int:
         fewest, most = _ROWS
-        return min(max(self._room // (4 * _BYTES_A_CELL * max(1, columns)), fewest), most)
+        return min(max(self._room // (8 * _BYTES_A_CELL * max(1, columns)), fewest), most)
 
 
 class _Sketches:

@@ -89,10 +89,12 @@ class _NumberedTexts:
         return coded
 
     def column(self, name: str) -> pl.Series:
-        texts, width = self._categories.to_series(), _width(self._texts)
-        numbers = pl.concat([part.cast(width) for part in self._parts])
+        narrow = pl.Categories.random(physical=_width(self._texts))
+        texts = self._categories.to_series().cast(pl.Categorical(narrow))
+        # One by one: places of all cells at once would take four bytes each.
+        parts = [texts.gather(part) for part in self._parts]
         self._parts.clear()
-        return texts.cast(pl.Categorical(pl.Categories.random(physical=width))).gather(numbers).alias(name)
+        return pl.concat(parts, rechunk=True).alias(name)
 
 
 def _width(texts: int) -> _Width:
