@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -17,7 +17,16 @@ from mahrem.types import Integers, Sizes
 
 WORTH_THREADS = 10_000  # rows from which on a second thread saves more than it costs
 
-__all__ = ["available_threads", "chunks", "in_parallel", "in_threads", "meanwhile", "spread", "work_off"]
+__all__ = [
+    "ahead",
+    "available_threads",
+    "chunks",
+    "in_parallel",
+    "in_threads",
+    "meanwhile",
+    "spread",
+    "work_off",
+]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -72,6 +81,21 @@ def meanwhile(work: Callable[[], Result], *, rows: int) -> Iterator[Callable[[],
         return
     with ThreadPoolExecutor(1) as pool:  # what was set for this context holds there, too
         yield pool.submit(copy_context().run, work).result
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """Give items in their order; the next one is made in a thread of its own while somebody has this one.
+
+    Example:
+        >>> list(ahead(iter("abc")))
+        ['a', 'b', 'c']
+    """
+    with ThreadPoolExecutor(1) as pool:
+        ends = object()
+        coming = pool.submit(next, items, ends)
+        while (item := coming.result()) is not ends:
+            coming = pool.submit(next, items, ends)
+            yield cast("Item", item)
 
 
 def chunks(sizes: Sizes, parts: int) -> Integers:

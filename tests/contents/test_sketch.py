@@ -71,6 +71,15 @@ def test_a_look_at_different_values_gives_what_a_look_at_every_cell_does(
         assert same(sketch_table(frame, {"x": categories}), by_cell)
 
 
+def test_what_is_kept_does_not_keep_the_rest_in_memory() -> None:
+    texts = pl.Series("x", [f"a text that is not within its view: {row}" for row in range(20_000)])
+    merged = merge_sketches([sketch_table(part) for part in texts.to_frame().iter_slices(5_000)])
+    for kept in (merged.sample["x"], merged.columns["x"].values):
+        stored = kept.to_arrow(compat_level=pl.CompatLevel.newest())
+        assert len(kept) < 4_000
+        assert sum(part.size for part in stored.buffers() if part is not None) < 100 * len(kept)
+
+
 @given(st.lists(CELLS, min_size=1, max_size=200))
 @settings(max_examples=60)
 def test_a_sketch_of_few_values_is_exact(cells: list[str | None]) -> None:

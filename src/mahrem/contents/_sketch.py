@@ -309,11 +309,18 @@ def merge_sketches(parts: Sequence[TableSketch]) -> TableSketch:
     names = list(parts[0].columns)
     return TableSketch(
         {name: _merge_columns([part.columns[name] for part in parts]) for name in names},
-        pl.concat([part.sample for part in parts])[places],
+        _alone(pl.concat([part.sample for part in parts])[places]),
         counts,
         hashes[places],
         sum(part.rows for part in parts),
     )
+
+
+def _alone(some: pl.DataFrame) -> pl.DataFrame:
+    """Copy texts: those chosen of many would keep the memory of all."""
+    names = [name for name, kind in some.schema.items() if kind == pl.String]
+    copied = some.select(names).to_arrow(compat_level=pl.CompatLevel.oldest())
+    return some.with_columns(pl.DataFrame(copied))
 
 
 def _merge_columns(parts: Sequence[ColumnSketch]) -> ColumnSketch:
@@ -325,7 +332,7 @@ def _merge_columns(parts: Sequence[ColumnSketch]) -> ColumnSketch:
     more[shapes[places][~chosen]] = True
     kept = places[chosen]
     return ColumnSketch(
-        pl.concat([part.values for part in parts])[kept],
+        _alone(pl.concat([part.values for part in parts])[kept].to_frame()).to_series(),
         hashes[kept],
         shapes[kept],
         counts[chosen],

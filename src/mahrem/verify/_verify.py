@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
@@ -158,10 +159,10 @@ def verify(
 ) -> Verdict:
     """Check promises on what is published.
 
-    A table larger than memory is read ``passes`` times, each time only the classes whose hash falls to that
-    pass, and of each row only a hash of 128 bits and the codes of its sensitive values; nothing of it is
-    written to disk. (The hash has a new key each time; that two different classes of a billion share one has
-    a chance below 1e-20.)
+    A table larger than memory is worked on in ``passes``, each time only the classes whose hash falls to that
+    pass. Where its quasi-identifiers are categories, their numbers tell classes apart; else of each row only
+    a hash of 128 bits and the codes of its sensitive values are held. Nothing of it is written to disk. (The
+    hash has a new key each time; that two different classes of a billion share one has a chance below 1e-20.)
 
     Args:
         table: The published table; only the columns of the claims are read.
@@ -171,7 +172,7 @@ def verify(
             the claims.
         population: Public table for delta-presence and k-map, raw values in the quasi-identifiers; needs
             ``passes=0``.
-        passes: How often to read a table that does not fit into memory; 0 takes it into memory as it is.
+        passes: In how many parts to work on a table that is large; 0 takes it into memory as it is.
 
     Guarantees:
         - The verdict does not depend on the order of rows, on ``passes``, or on how the table was made.
@@ -313,15 +314,26 @@ def _parts(
     shown: pl.LazyFrame, quasi: Sequence[str], coded: Mapping[str, _Coded], passes: int
 ) -> Iterator[_Part]:
     """Give the table part by part; all rows of a class lie in one part."""
-    if not passes:
-        rows = shown.collect()
-        codes = in_parallel(
-            lambda name: _look_up(rows.select(name), name, coded[name]), coded, rows=rows.height
-        )
-        yield _Part(rows.with_columns(codes), *published_classes(rows, quasi))
+    kinds = shown.collect_schema()
+    if passes and not all(isinstance(kinds[name], pl.Categorical) for name in quasi):
+        yield from _hashed_parts(shown, quasi, coded, passes)
         return
+    # Classes are told apart by the numbers of their texts; any hash spreads them over the parts.
+    place = pl.struct(pl.col(name).to_physical() for name in quasi).hash() % max(1, passes)
+    for number in range(max(1, passes)):
+        rows = shown.filter(place == number).collect(engine="streaming") if passes else shown.collect()
+        codes = in_parallel(partial(_look_up, rows, coded), coded, rows=rows.height)
+        yield _Part(rows.with_columns(codes), *published_classes(rows, quasi))
+
+
+def _hashed_parts(
+    shown: pl.LazyFrame, quasi: Sequence[str], coded: Mapping[str, _Coded], passes: int
+) -> Iterator[_Part]:
+    """Give a table that may be read again part by part, and of each row only hashes and codes."""
+    kinds = shown.collect_schema()
     for name, known in coded.items():
-        shown = shown.join(known.lookup.lazy(), on=name, how="left", nulls_equal=True)
+        lookup = known.lookup.lazy().with_columns(pl.col(name).cast(kinds[name]))  # it has texts
+        shown = shown.join(lookup, on=name, how="left", nulls_equal=True)
     # Text would keep whole chunks of the file alive; numbers do not.
     keys = fresh_names([*quasi, *coded], 2)
     hashes = [pl.struct(quasi).hash(secrets.randbits(64)).alias(key) for key in keys]
@@ -343,17 +355,18 @@ def _hashed_classes(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> tu
     return labels, np.bincount(number)
 
 
-def _look_up(column: pl.DataFrame, name: str, known: _Coded) -> pl.Series:
+def _look_up(rows: pl.DataFrame, coded: Mapping[str, _Coded], name: str) -> pl.Series:
+    column, known = rows.select(name), coded[name]
     if not isinstance(column.schema[name], TEXTS):
         return _joined(column, name, known.lookup, known.code)
-    coded = as_categories(column[name])  # each text is looked up once
-    own = coded.unique()
-    numbers, places = own.to_physical(), coded.to_physical()
+    texts = as_categories(column[name])  # each is looked up once
+    own = texts.unique()
+    numbers, places = own.to_physical(), texts.to_physical()
     last = int(cast("int | None", numbers.max()) or 0) + 1  # the place of missing cells
     codes = np.zeros(last + 1, np.int32)
-    texts = known.lookup.with_columns(pl.col(name).cast(pl.String))  # it may have categories of its own
+    lookup = known.lookup.with_columns(pl.col(name).cast(pl.String))  # it may have categories of its own
     codes[numbers.fill_null(last).to_numpy()] = _joined(
-        own.cast(pl.String).to_frame(), name, texts, known.code
+        own.cast(pl.String).to_frame(), name, lookup, known.code
     ).to_numpy()
     return pl.Series(known.code, codes[places.fill_null(last).to_numpy()])
 

@@ -13,11 +13,12 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.contents import TableSketch, merge_sketches, sketch_table
+from mahrem.contents import TableSketch
 from mahrem.drafts import RISK_THRESHOLD, accepted_columns, people_behind, risk_of, subjects_of, tied_rows
 from mahrem.errors import InvalidInput, InvalidParameter, Tampered, in_our_words, spelled
 from mahrem.metrics import class_size_bins, published_loss
 from mahrem.models import KAnonymity, Promise
+from mahrem.pipeline.auditing._taken import Intake, Taken
 from mahrem.release import decided, find_doubts
 from mahrem.release.decisions import (
     GivenPolicy,
@@ -32,10 +33,8 @@ from mahrem.release.decisions import (
 )
 from mahrem.release.folders import OwnClaims, check_signature, find_data, named_folder, read_own_claims
 from mahrem.report import JudgedTable, ReportRisk, verdict_of, warnings_of
-from mahrem.table import EVERY, Column, Missing, Role, Source, is_spark_frame, open_source
-from mahrem.table.cells.formulas import restore_cells
+from mahrem.table import Column, Missing, Role, Source, is_spark_frame, open_source
 from mahrem.table.columns import assign_roles
-from mahrem.table.reading import scan_sparingly
 from mahrem.threads import in_parallel, meanwhile
 from mahrem.types import Mask
 from mahrem.verify import SUPPRESSED, Claims, Verdict, verify
@@ -44,10 +43,7 @@ from mahrem.words import Note, Progress, in_silence
 if TYPE_CHECKING:
     from mahrem.release.decisions import ReleaseKeywords
 
-_AT_ONCE = 250_000  # rows that are looked into at a time where not all fit
-_BYTES_A_CELL = 40  # text in memory while it is grouped
-_BYTES_A_ROW = 120  # hashes and codes in memory while they are grouped
-_READER = 300 * 2**20  # what the program and the reader take for themselves
+_COUNTED = 1 << 20  # cells at a time
 
 
 class Audit(JudgedTable):
@@ -79,9 +75,9 @@ def audit(
         progress: Called with the name of each stage as it begins.
         **settings: As for :func:`mahrem.anonymize`; without a promise the k reached is reported. With a
             ``population`` or a ``fraction`` the risk from people who do not know who is in the table is said.
-            With ``memory`` a larger file is read several times, one part of its classes each time; the
-            program itself needs about 360 MB. CSV in UTF-8 and Parquet are read in slices; of other files
-            polars may take more.
+            With ``memory`` a larger file is held as numbers of its texts, or read several times where these
+            do not fit, one part of its classes each time; the program itself needs about 360 MB. CSV in UTF-8
+            and Parquet are read in slices; of other files polars may take more.
 
     Guarantees:
         - The verdict depends on the published table alone.
@@ -133,28 +129,24 @@ def _on_one_machine(source: object, asked: _Asked, threshold: float, step: Progr
     step(Note("stage.verifying"))
     linked = _linked(source, policy, opened.columns)
     names = list(dict.fromkeys([*quasi, *policy.sensitive, *linked]))
-    table = opened.scan(names)
     subjects = subjects_of(opened, policy) if policy.subject in opened.columns else None
+    intake = Intake(opened, names, policy, restores=asked.spreadsheets)
     at_once = subjects is not None or policy.population is not None or bool(linked)
-    passes = 0 if at_once else _passes(table, policy)
-    # What fits is read once: what follows looks at it many times.
-    table = scan_sparingly(opened, names) if passes else _held(table)
-    table = restore_cells(table) if asked.spreadsheets else table
+    taken = intake.whole() if at_once else intake.sparingly()
+    table = taken.table
     everyone = None if policy.population is None else open_source(policy.population, reading_beside(policy))
     claims = Claims(
         quasi=quasi,
         promises=policy.promises() or (Promise(KAnonymity(1), None),),
-        sensitive=_sensitive(policy, table, passes),
+        sensitive=_sensitive(policy, taken),
         linked=linked,
         decimal=policy.decimal,
         trees=hierarchies_of(policy, quasi),
     )
-    shown = _looked_into(opened, policy, restores=asked.spreadsheets)
-    beside = 0 if passes else opened.rows  # what does not fit into memory is read for one thing at a time
+    beside = 0 if taken.numbered is None else opened.rows  # what does not fit is read for one thing at a time
 
     def look_beside() -> list[Note]:
-        sketch = _sketched_in_parts(shown) if passes else sketch_table(shown.collect(), _numbered(table))
-        return list(_doubts(sketch, policy))
+        return list(_doubts(taken.sketch(), policy))
 
     with meanwhile(look_beside, rows=beside) as doubts:
         verdict = verify(
@@ -163,11 +155,11 @@ def _on_one_machine(source: object, asked: _Asked, threshold: float, step: Progr
             subjects=subjects,
             suppressed=_all_rows(table) if asked.hides else None,
             population=None if everyone is None else everyone.take(quasi),
-            passes=passes,
+            passes=taken.passes,
         )
         _refuse_silence(verdict, asked.claims, opened.label)
         step(Note("stage.measuring"))
-        report = _report(verdict, policy, opened.label, _tallies(table, quasi, passes))
+        report = _report(verdict, policy, opened.label, _tallies(taken, quasi))
         report["risk"] = _risk(verdict, policy, table, everyone, threshold).as_dict()
         report |= verdict_of(
             holds=verdict.holds, doubts=[*tied_rows(verdict.trajectories, policy), *doubts()]
@@ -268,39 +260,15 @@ def _refuse_silence(verdict: Verdict, claims: OwnClaims | None, label: str) -> N
         raise InvalidInput(f"source={label!r} shows no row: there is nothing to check a promise on")
 
 
-def _held(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Take a table into memory, texts as numbers of the different ones."""
-    return (
-        table.with_columns(
-            pl.col(name).cast(pl.Categorical(pl.Categories.random()))
-            for name, kind in table.collect_schema().items()
-            if kind == pl.String
-        )
-        .collect()
-        .lazy()
-    )
-
-
 def _all_rows(table: pl.LazyFrame) -> Mask:
     return np.ones(table.select(pl.len()).collect().item(), np.bool_)
 
 
-def _passes(table: pl.LazyFrame, policy: Policy) -> int:
-    """Say how often to read a table: 0 takes it into memory, which needs about 40 bytes a cell."""
-    memory = policy.memory
-    if memory is None:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-    rows = int(table.select(pl.len()).collect(engine="streaming").item())
-    if rows * len(table.collect_schema()) * _BYTES_A_CELL <= memory:
-        return 0
-    return max(1, -(-rows * _BYTES_A_ROW // max(memory - _READER, memory // 4)))
-
-
-def _sensitive(policy: Policy, table: pl.LazyFrame, passes: int) -> dict[str, Column]:
+def _sensitive(policy: Policy, taken: Taken) -> dict[str, Column]:
     hierarchies = hierarchies_of(policy)
     columns = {}
     for name in policy.sensitive:
-        different = table.select(name).unique().collect(engine="streaming" if passes else "auto")
+        different = taken.table.select(name).unique().collect(engine="streaming" if taken.passes else "auto")
         values = different.with_columns(pl.col(pl.Categorical).cast(pl.String))[name]
         shown = values.filter(values != SUPPRESSED) if values.dtype == pl.String else values
         columns[name], _ = column_of(policy, shown, Role.SENSITIVE, hierarchies)
@@ -334,29 +302,6 @@ def _report(
     }
 
 
-def _looked_into(opened: Source, policy: Policy, *, restores: bool) -> pl.LazyFrame:
-    """Give the columns whose cells are looked into: all but those somebody accepted."""
-    kinds = opened.scan(opened.columns).collect_schema()
-    names = [name for name in opened.columns if not kinds[name].is_nested() and name not in policy.accept]
-    if not names or EVERY in policy.accept:
-        return pl.LazyFrame()
-    shown = scan_sparingly(opened, names)
-    return restore_cells(shown) if restores else shown
-
-
-def _numbered(table: pl.LazyFrame) -> dict[str, pl.Series]:
-    """Give the columns whose texts are numbered already."""
-    return {series.name: series for series in table.collect() if isinstance(series.dtype, pl.Categorical)}
-
-
-def _sketched_in_parts(table: pl.LazyFrame) -> TableSketch:
-    """Look at every row once, part by part."""
-    parts = [sketch_table(table.clear().collect())]
-    for batch in table.collect_batches(chunk_size=_AT_ONCE):
-        parts = [merge_sketches([*parts, sketch_table(batch)])]
-    return parts[0]
-
-
 def _doubts(sketch: TableSketch, policy: Policy) -> Iterator[Note]:
     """Say what a table shows beside its classes."""
     yield from accepted_columns(policy)
@@ -384,11 +329,12 @@ def _risk(
     )
 
 
-def _tallies(table: pl.LazyFrame, names: Sequence[str], passes: int) -> dict[str, pl.DataFrame]:
+def _tallies(taken: Taken, names: Sequence[str]) -> dict[str, pl.DataFrame]:
     """Count how often each cell is shown, column by column; all at once where the table is in memory."""
+    table, known = taken.table, taken.numbered or {}
+    numbered = {name: known[name] for name in names if name in known}
     kinds = table.collect_schema()
     spans = {name for name in names if kinds[name] == pl.Duration}  # the only ones that are not cast
-    numbered = {} if passes else _numbered(table.select(names))
     counted = {
         name: table.select(pl.col(name).dt.to_string() if name in spans else pl.col(name).cast(pl.String))
         .group_by(pl.col(name).alias("cell"))
@@ -396,9 +342,10 @@ def _tallies(table: pl.LazyFrame, names: Sequence[str], passes: int) -> dict[str
         for name in names
         if name not in numbered
     }
-    if passes:
-        return {name: cells.collect(engine="streaming") for name, cells in counted.items()}
-    tallies = dict(zip(counted, pl.collect_all(list(counted.values())), strict=True))
+    if taken.passes:
+        tallies = {name: cells.collect(engine="streaming") for name, cells in counted.items()}
+    else:
+        tallies = dict(zip(counted, pl.collect_all(list(counted.values())), strict=True))
     rows = len(next(iter(numbered.values()), ()))
     tallies |= dict(zip(numbered, in_parallel(_tally, numbered.values(), rows=rows), strict=True))
     return {name: tallies[name] for name in names}
@@ -406,11 +353,12 @@ def _tallies(table: pl.LazyFrame, names: Sequence[str], passes: int) -> dict[str
 
 def _tally(column: pl.Series) -> pl.DataFrame:
     """Count how often each category is shown; missing cells are one more."""
-    places = column.to_physical()
-    last = int(cast("int | None", places.max()) or 0) + 1  # the place of missing cells
-    numbers = (places.fill_null(last) if places.null_count() else places).to_numpy()
-    rows, somewhere = np.bincount(numbers, minlength=last + 1), np.zeros(last + 1, np.int64)
-    somewhere[numbers] = np.arange(len(numbers))
+    texts = cast("pl.Categorical", column.dtype).categories.to_series()
+    last = len(texts)  # the place of missing cells
+    rows = np.zeros(last + 1, np.int64)
+    for first in range(0, len(column), _COUNTED):
+        places = column.slice(first, _COUNTED).to_physical().cast(pl.UInt32).fill_null(last)
+        rows += np.bincount(places.to_numpy(), minlength=last + 1)
     there = np.flatnonzero(rows)
-    cells = column.gather(somewhere[there]).cast(pl.String)
+    cells = pl.concat([texts, pl.Series([None], dtype=pl.String)]).gather(there)
     return pl.DataFrame({"cell": cells, "rows": rows[there].astype(np.uint32)})

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         pruned,
     )
     from mahrem.table.reading._header import Header, find_header, given_names, header_score, refuse_headerless
+    from mahrem.table.reading._numbered import NumberedTable
     from mahrem.table.reading._reading import CONTROL, NESTED, Reading, Source, name_columns, number_tokens
     from mahrem.table.reading._records import TextRecords
     from mahrem.table.reading._slices import ParquetSlices, Slices, TextSlices, scan_slices, scan_sparingly
@@ -37,6 +38,7 @@ __all__ = [
     "NESTED",
     "Database",
     "Header",
+    "NumberedTable",
     "ParquetSlices",
     "PlainTexts",
     "PolarsSource",
