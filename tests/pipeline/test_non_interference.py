@@ -319,7 +319,13 @@ def test_letters_that_are_never_shown_change_nothing(tmp_path: Path, method: str
     random = Random(5)
     first = people().with_columns(zip=pl.Series([random.choice(CODES) for _ in range(60)]))
     others = [f"{code[:2]}{random.randint(0, 999):03d}" for code in first["zip"]]
-    told_of = {**ROLES, "quasi": ["age", "zip"], "rest": "drop", "kind": {"zip": "code"}, "prefix": {"zip": 2}}
+    told_of = {
+        **ROLES,
+        "quasi": ["age", "zip"],
+        "rest": "drop",
+        "kind": {"zip": "code"},
+        "prefix": {"zip": 2},
+    }
     for name, table in (("a", first), ("b", first.with_columns(zip=pl.Series(others)))):
         mh.anonymize(table, output=tmp_path / name, method=method, **told_of)
     assert data_of(tmp_path / "a") == data_of(tmp_path / "b")

@@ -233,7 +233,9 @@ def test_no_name_says_more_than_the_published_cells(
     labels = np.unique([label for _, label in data], return_inverse=True)[1]
     domain = Leaves(tree) if how == "leaves" else Words(names, prefixes=how == "codes")
     axis = Axis("word", np.array([value for value, _ in data], dtype=float), domain)
-    recoding = {"codes": Prefixes(most=3 - least), "leaves": Nodes(least=least), "commonest": Centroids()}[how]
+    recoding = {"codes": Prefixes(most=3 - least), "leaves": Nodes(least=least), "commonest": Centroids()}[
+        how
+    ]
     shown = recoding(axis, labels, labels.max() + 1)
     stars = shown.suppressed | (np.arange(len(shown.suppressed)) == starred)
     text = shown.text.set(pl.Series(stars), "*")

@@ -25,8 +25,8 @@ class Crowd:
     Guarantees:
         - Suppressed and dropped rows are no part of it, nor is what they hold.
         - A number or a date stands for its place between two lines of the grid that cells end on: wherever an
-          extreme of a class lies within its cell, the crowd is the same. So does a code for the beginning that
-          may be shown of it. In a column that shows nothing everybody is alike.
+          extreme of a class lies within its cell, the crowd is the same. A code stands for the beginning that
+          may be shown of it, and in a column that shows nothing everybody is alike.
         - Samples do not depend on the order of rows.
     """
 
@@ -136,10 +136,9 @@ def is_shifted(recoding: Recoding | None) -> bool:
 
 
 def _snapped(axis: Axis, cells: Cells, labels: Labels, recoding: Recoding, *, given: bool) -> Axis:
-    """Put numbers and dates into the middle or at the beginning of their step of the grid."""
+    """See a column no finer than it may be shown."""
     if isinstance(recoding, Whole):  # nothing is said of the column: everybody is alike in it
         return replace(axis, positions=np.zeros(len(axis.positions)))
-    inner = getattr(recoding, "inner", recoding)  # of cells that are open at an end
     level = getattr(recoding, "level", None)
     if level is not None and not given and isinstance(axis.domain, Leaves):
         known = ~np.isnan(axis.positions)
@@ -150,6 +149,12 @@ def _snapped(axis: Axis, cells: Cells, labels: Labels, recoding: Recoding, *, gi
     letters = getattr(recoding, "most", None)
     if letters is not None and isinstance(axis.domain, Words):
         return _beginnings(axis, axis.domain, letters)
+    return _on_lines(axis, cells, labels, recoding)
+
+
+def _on_lines(axis: Axis, cells: Cells, labels: Labels, recoding: Recoding) -> Axis:
+    """Put numbers and dates into the middle or at the beginning of their step of the grid."""
+    inner = getattr(recoding, "inner", recoding)  # of cells that are open at an end
     shown = cells.behind or cells
     if shown.low is None or shown.high is None:
         return axis
@@ -171,9 +176,7 @@ def _beginnings(axis: Axis, codes: Words, letters: int) -> Axis:
     distinct = begins.unique().sort()
     places = np.append(begins.replace_strict(distinct, np.arange(len(distinct))).to_numpy(), np.nan)
     known = np.where(np.isnan(axis.positions), len(begins), axis.positions).astype(np.int64)
-    return replace(
-        axis, positions=places[known], domain=replace(codes, labels=tuple(distinct.to_list()))
-    )
+    return replace(axis, positions=places[known], domain=replace(codes, labels=tuple(distinct.to_list())))
 
 
 def _between_lines(positions: Floats, low: Floats, high: Floats, labels: Labels, *, bands: bool) -> Floats:

@@ -266,9 +266,7 @@ def _leaves_after(
     return np.maximum(np.cumsum(steps)[:leaves], 0.0), placed
 
 
-def _members(
-    axis: Axis, labels: Labels, cells: Cells, known: Mask, leaves: int
-) -> tuple[Integers, Integers]:
+def _members(axis: Axis, labels: Labels, cells: Cells, known: Mask, leaves: int) -> tuple[Integers, Integers]:
     """Give the words that each class shows: those of its rows, or the one that stands for them."""
     if cells.behind is not None and isinstance(axis.domain, Words):
         words = write_labels(pl.Series(axis.domain.labels, dtype=pl.String))

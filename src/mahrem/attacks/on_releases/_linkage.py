@@ -127,7 +127,7 @@ class Linkage:
 
 
 def _numbered(owners: Integers | None, rows: int) -> Integers:
-    """Number the people whose rows these are as they come: what they are called has no say in who is tried."""
+    """Number the people whose rows these are as they come: what they are called has no say."""
     if owners is None:
         return np.arange(rows)
     _, first, own = np.unique(owners, return_index=True, return_inverse=True)

@@ -31,10 +31,8 @@ _NO_VALUE = r"^(?:[[\p{P}\s\x{2217}]--[\-]]*|--+|#?n/?a|<n/?a>|nan|null|\\n)$"
 # Small letters and digits of other scripts, and the Latin ones they are taken for; micro is not milli.
 _ALIKE = dict(
     zip(
-        "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢȷ"
-        "авекмнорстухіјѕһԁԛԝѵαβεζηικνορςτυχı٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹",
-        "abcdefghijklmnoprstuvwyzj"
-        "abekmhopctyxijshdqwvabezhikvop\u03c3tyxi01234567890123456789",
+        "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢȷавекмнорстухіјѕһԁԛԝѵαβεζηικνορςτυχı٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹",
+        "abcdefghijklmnoprstuvwyzjabekmhopctyxijshdqwvabezhikvop\u03c3tyxi01234567890123456789",
         strict=True,
     )
 )
@@ -184,7 +182,8 @@ def fold_spellings(text: pl.Series, *, numbers: bool = True) -> pl.Series:
     Folded are: compatible characters (full width, ligatures, NFC and NFD), capitals (with and without the
     Turkish dot), white space, what cannot be seen, dashes, quotes and brackets around, dots behind, small
     capitals, Cyrillic and Greek letters that look like Latin ones, and zeros that do not change a number.
-    Words that only mean the same stay apart. Only different spellings should come here: a table has far fewer of them than rows.
+    Words that only mean the same stay apart. Only different spellings should come here: a table has
+    far fewer of them than rows.
 
     Args:
         text: Different spellings.
