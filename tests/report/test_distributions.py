@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mahrem.metrics import class_size_bins
-from mahrem.recode import Nodes, Prefixes
+from mahrem.recode import Centroids, Nodes, Prefixes
 from mahrem.report import distribution
 from mahrem.report._distributions import shared_out
 from mahrem.table import Axis, Cells, Hierarchy, Leaves, Moments, Numbers, Words
@@ -93,10 +95,11 @@ def test_an_ordinal_is_spread_over_what_lies_between() -> None:
     assert dict(zip(found["labels"], found["after"], strict=True)) == {"small": 2.0, "large": 2.0, None: 2.0}
 
 
-def test_a_star_is_spread_over_everything_and_suppressed_rows_are_unknown() -> None:
+def test_a_star_is_spread_as_the_others_are_and_suppressed_rows_are_unknown() -> None:
     axis = Axis("sex", np.array([0.0, 0, 1, 1, 0, 1, np.nan]), Words(("f", "m")))
     found = distribution(axis, np.array([0, 0, 1, 1, 1, 1, -1]), cells(2, stars=(1,)), floor=1)
-    assert dict(zip(found["labels"], found["after"], strict=True)) == {"f": 4.0, "m": 2.0, None: 0.0}
+    assert dict(zip(found["labels"], found["after"], strict=True)) == {"f": 6.0, None: 0.0}
+    assert found["before"] == [3.0, 3.0]  # of "m" nothing is published: it has no name
     assert found["unknown"] == [0, 1]  # what a suppressed row lacks is not told
 
 
@@ -124,8 +127,9 @@ def test_a_node_is_spread_over_its_leaves_not_over_the_values_of_the_class() -> 
     axis = Axis("illness", np.array([0.0, 0.0, 2.0, 3.0]), Leaves(tree))
     labels = np.array([0, 0, 1, 1])
     found = distribution(axis, labels, Nodes(level=1)(axis, labels, 2), floor=1)
-    assert dict(zip(found["labels"], found["before"], strict=True))["leaf0"] == 2
-    assert found["after"] == [1.0, 1.0, 1.0, 1.0]
+    assert found["labels"] == ["branch0", "branch1", None]  # no cell shows a leaf
+    assert found["before"] == [2, 2, 0]
+    assert found["after"] == [2.0, 2.0, 0.0]
 
 
 def test_nothing_published_gives_nothing_to_draw() -> None:
@@ -212,6 +216,33 @@ def test_words_keep_their_mass_and_rare_ones_are_never_named(
     for label in found["labels"][:-1]:
         begin = label.rstrip("…")
         assert sum(names[int(value)].startswith(begin) for value in values) >= floor
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    data=st.lists(st.tuples(st.integers(0, 15), st.integers(0, 3)), min_size=6, max_size=80),
+    how=st.sampled_from(["codes", "leaves", "commonest"]),
+    least=st.integers(0, 2),
+    starred=st.integers(0, 3),
+)
+def test_no_name_says_more_than_the_published_cells(
+    data: list[tuple[int, int]], how: str, least: int, starred: int
+) -> None:
+    names = tuple(f"{place // 8}{place // 4 % 2}{place % 4}" for place in range(16))
+    tree = Hierarchy.from_rows([[name, name[:2] + "*", name[:1] + "**"] for name in names])
+    labels = np.unique([label for _, label in data], return_inverse=True)[1]
+    domain = Leaves(tree) if how == "leaves" else Words(names, prefixes=how == "codes")
+    axis = Axis("word", np.array([value for value, _ in data], dtype=float), domain)
+    recoding = {"codes": Prefixes(most=3 - least), "leaves": Nodes(least=least), "commonest": Centroids()}[
+        how
+    ]
+    shown = recoding(axis, labels, labels.max() + 1)
+    stars = shown.suppressed | (np.arange(len(shown.suppressed)) == starred)
+    text = shown.text.set(pl.Series(stars), "*")
+    found = distribution(axis, labels, replace(shown, text=text, suppressed=stars), floor=1)
+    told = [cell.rstrip("*") for cell in text if cell is not None]
+    for name in found.get("labels", [None])[:-1]:
+        assert any(cell.startswith(name.rstrip("…*")) for cell in told if cell), (name, told)
 
 
 @settings(max_examples=100, deadline=None)

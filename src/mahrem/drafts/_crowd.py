@@ -10,9 +10,9 @@ import polars as pl
 
 from mahrem.drafts._draft import Draft
 from mahrem.partition import METHODS
-from mahrem.recode import Intervals, Recoding, moment_step, snap_moments
+from mahrem.recode import Intervals, Recoding, Whole, moment_step, snap_moments
 from mahrem.report import lattice_step
-from mahrem.table import Axis, Cells, Leaves, Moments, Numbers
+from mahrem.table import Axis, Cells, Leaves, Moments, Numbers, Words
 from mahrem.types import Codes, Floats, Integers, Labels
 
 _LINES = 32  # whole numbers within so few steps have a grid of their own values
@@ -25,7 +25,8 @@ class Crowd:
     Guarantees:
         - Suppressed and dropped rows are no part of it, nor is what they hold.
         - A number or a date stands for its place between two lines of the grid that cells end on: wherever an
-          extreme of a class lies within its cell, the crowd is the same.
+          extreme of a class lies within its cell, the crowd is the same. A code stands for the beginning that
+          may be shown of it, and in a column that shows nothing everybody is alike.
         - Samples do not depend on the order of rows.
     """
 
@@ -135,8 +136,9 @@ def is_shifted(recoding: Recoding | None) -> bool:
 
 
 def _snapped(axis: Axis, cells: Cells, labels: Labels, recoding: Recoding, *, given: bool) -> Axis:
-    """Put numbers and dates into the middle or at the beginning of their step of the grid."""
-    inner = getattr(recoding, "inner", recoding)  # of cells that are open at an end
+    """See a column no finer than it may be shown."""
+    if isinstance(recoding, Whole):  # nothing is said of the column: everybody is alike in it
+        return replace(axis, positions=np.zeros(len(axis.positions)))
     level = getattr(recoding, "level", None)
     if level is not None and not given and isinstance(axis.domain, Leaves):
         known = ~np.isnan(axis.positions)
@@ -144,6 +146,15 @@ def _snapped(axis: Axis, cells: Cells, labels: Labels, recoding: Recoding, *, gi
         shown_nodes = axis.domain.hierarchy.nodes[level, axis.positions[known].astype(np.int64)]
         nodes[known] = np.unique(shown_nodes, return_inverse=True)[1].reshape(-1)
         return replace(axis, positions=nodes)
+    letters = getattr(recoding, "most", None)
+    if letters is not None and isinstance(axis.domain, Words):
+        return _beginnings(axis, axis.domain, letters)
+    return _on_lines(axis, cells, labels, recoding)
+
+
+def _on_lines(axis: Axis, cells: Cells, labels: Labels, recoding: Recoding) -> Axis:
+    """Put numbers and dates into the middle or at the beginning of their step of the grid."""
+    inner = getattr(recoding, "inner", recoding)  # of cells that are open at an end
     shown = cells.behind or cells
     if shown.low is None or shown.high is None:
         return axis
@@ -159,13 +170,24 @@ def _snapped(axis: Axis, cells: Cells, labels: Labels, recoding: Recoding, *, gi
     return axis
 
 
+def _beginnings(axis: Axis, codes: Words, letters: int) -> Axis:
+    """Take codes for the beginnings that are all that may be shown of them."""
+    begins = pl.Series(codes.labels, dtype=pl.String).str.slice(0, letters)
+    distinct = begins.unique().sort()
+    places = np.append(begins.replace_strict(distinct, np.arange(len(distinct))).to_numpy(), np.nan)
+    known = np.where(np.isnan(axis.positions), len(begins), axis.positions).astype(np.int64)
+    return replace(axis, positions=places[known], domain=replace(codes, labels=tuple(distinct.to_list())))
+
+
 def _between_lines(positions: Floats, low: Floats, high: Floats, labels: Labels, *, bands: bool) -> Floats:
     """Move values to the middle between the lines around them; one on its cell's last line counts below."""
     closed = np.isfinite(low) & np.isfinite(high)
     step = lattice_step(low[closed], high[closed], bands=bands) if closed.any() else None
     first, last = low[labels], high[labels]
     if step is None:  # ends on no grid that could be named: the middle of the cell is all that may be known
-        return np.where(np.isfinite(first) & np.isfinite(last), first / 2 + last / 2, positions)
+        closed_here = closed[labels]
+        middle = np.where(closed_here, first, 0.0) / 2 + np.where(closed_here, last, 0.0) / 2
+        return np.where(closed_here, middle, positions)
     base = float(low[closed].min())
     place = np.floor((positions - base) / step)
     line = np.remainder(np.where(np.isfinite(last), last, base) - base, step) == 0

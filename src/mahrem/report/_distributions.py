@@ -10,8 +10,10 @@ import numpy as np
 import polars as pl
 
 from mahrem.metrics import cover_words
+from mahrem.report._families import WORDS, families
 from mahrem.report._grid import lattice_edges, lattice_step, moment_edges, number_edges
 from mahrem.table import Leaves, Moments, Numbers, Prefix, Words, read_cell
+from mahrem.table.cells import write_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from mahrem.types import Floats, Integers, Labels, Mask
 
 
-WORDS = 12
 _LARGEST = 1e300  # beyond it edges of bins, and differences of them, would leave the range of floats
 _NARROWEST = 1e-290  # what is narrower is a point: shares of it leave the range of floats
 
@@ -33,7 +34,8 @@ def distribution(
     *Before* is the histogram of the values of shown rows. *After* is what a reader of the release can know:
     the rows of a class are spread evenly over its published range (numbers, dates), over its members (sets,
     runs of ordinals), over the codes with its beginning or over the leaves of its node (hierarchies); a class
-    that shows ``*`` is spread over everything. Missing values and suppressed rows are no part of a bin.
+    that shows ``*`` is spread over everything, over words as the others are. Missing values and suppressed
+    rows are no part of a bin.
 
     Args:
         axis: The column and where each row lies on it.
@@ -46,7 +48,8 @@ def distribution(
         - Suppressed rows change nothing but ``unknown`` after.
         - Before, bins stand for ``floor`` people at least: neighbours share what they hold until they do,
           empty ones too, and what they share is a multiple of ``floor``.
-        - A value held by fewer than ``floor`` rows is not named; it counts under ``other``.
+        - A value held by fewer than ``floor`` rows is not named; it counts under ``other``. Nor is one that
+          no published cell names: codes and leaves count under what is shown of them.
         - Edges are round and follow the published ranges, not the data.
 
     Returns:
@@ -197,11 +200,16 @@ def _words(axis: Axis, labels: Labels, cells: Cells, shown: _Shown, floor: int) 
     places = axis.positions[known].astype(np.int64)
     leaves = _size(axis)
     leaf_before = np.bincount(places, minlength=leaves).astype(np.float64)
-    group, names = _groups(axis, leaf_before > 0)
-    leaf_after, placed = _leaves_after(axis, labels, cells, shown, leaf_before)
-    before = np.bincount(group, weights=leaf_before, minlength=len(names))
-    after = np.bincount(group, weights=leaf_after, minlength=len(names))
-    order = np.argsort(-before, kind="stable")[:WORDS]
+    leaf_after, placed = _leaves_after(axis, labels, cells, shown, leaves)
+    texts = cells.text.filter(pl.Series(shown.speaks & (shown.sizes > 0))).unique().sort()
+    group, names = families(axis, texts, seen=leaf_before > 0, shown=leaf_after > 0)
+    before = np.bincount(group, weights=leaf_before, minlength=len(names) + 1)
+    after = np.bincount(group, weights=leaf_after, minlength=len(names) + 1)
+    if placed:
+        after *= 1.0 + shown.stars / placed
+    else:  # nothing but stars: they have no name
+        after[-1] += shown.stars
+    order = np.argsort(-before[:-1], kind="stable")[:WORDS]  # the last one has no name
     kept = order[before[order] >= floor]
     while (
         len(kept) and 0 < before.sum() - before[kept].sum() < floor
@@ -211,7 +219,7 @@ def _words(axis: Axis, labels: Labels, cells: Cells, shown: _Shown, floor: int) 
     counts = _counts(
         rounded(np.append(before[kept], rest[0]), floor),
         np.append(after[kept], rest[1]),
-        (float(np.sum(~known)), len(labels) - placed),
+        (float(np.sum(~known)), len(labels) - placed - shown.stars),
         floor,
     )
     return {"kind": "words", "labels": [*(names[place] for place in kept), None], **counts}
@@ -222,48 +230,21 @@ def _size(axis: Axis) -> int:
     return domain.hierarchy.leaves if isinstance(domain, Leaves) else len(getattr(domain, "labels", ()))
 
 
-def _groups(axis: Axis, seen: Mask) -> tuple[Integers, list[str]]:
-    """Put values into at most a dozen families where the column has any: common beginnings or nodes."""
-    domain = axis.domain
-    if isinstance(domain, Leaves):
-        tree = domain.hierarchy
-        levels = [level for level in range(len(tree.labels)) if len(tree.labels[level]) <= WORDS]
-        level = levels[0] if levels and len(tree.labels[levels[0]]) > 1 else 0
-        return np.asarray(tree.nodes[level], dtype=np.int64), list(tree.labels[level])
-    if isinstance(domain, Words):
-        words = pl.Series(list(domain.labels), dtype=pl.String)
-        if not domain.prefixes or len(words) <= WORDS:
-            return np.arange(len(words)), list(domain.labels)
-        lengths = range(int(np.asarray(words.str.len_chars()).max()), 0, -1)
-        present = words.filter(pl.Series(seen))
-        cut = next((n for n in lengths if present.str.slice(0, n).n_unique() <= WORDS), 1)
-        begins = words.str.slice(0, cut)
-        names = begins.unique(maintain_order=True)
-        place = begins.to_frame("name").join(
-            names.to_frame("name").with_row_index(), on="name", maintain_order="left"
-        )
-        return place["index"].to_numpy().astype(np.int64), [f"{name}…" for name in names]
-    return np.zeros(0, dtype=np.int64), []
-
-
 def _leaves_after(
-    axis: Axis, labels: Labels, cells: Cells, shown: _Shown, leaf_before: Floats
+    axis: Axis, labels: Labels, cells: Cells, shown: _Shown, leaves: int
 ) -> tuple[Floats, float]:
     """Spread each class's rows over the values its cell stands for; also say how many rows were spread."""
-    classes, leaves, domain = len(shown.sizes), len(leaf_before), axis.domain
+    classes, domain = len(shown.sizes), axis.domain
     known = ~np.isnan(axis.positions)
     known[known] = shown.speaks[labels[known]]
     sizes = np.bincount(labels[known], minlength=classes).astype(np.float64)
-    seen = leaf_before > 0
-    anywhere = np.where(seen, shown.stars / max(int(seen.sum()), 1), 0.0)
-    placed = float(sizes.sum()) + shown.stars
+    placed = float(sizes.sum())
     full = np.flatnonzero(sizes > 0)
     if isinstance(domain, Words) and not domain.ordered and not domain.prefixes:
-        pairs = pl.Series(labels[known] * leaves + axis.positions[known].astype(np.int64)).unique().to_numpy()
-        owner, member = np.divmod(np.sort(pairs), max(leaves, 1))
+        owner, member = _members(axis, labels, cells, known, leaves)
         share = sizes[owner] / np.bincount(owner, minlength=classes)[owner]
         spread = np.bincount(member, weights=share, minlength=leaves).astype(np.float64)
-        return spread + anywhere, placed
+        return spread, placed
     if isinstance(domain, Leaves):
         tree = domain.hierarchy
         texts = cells.text.gather(full)
@@ -274,7 +255,7 @@ def _leaves_after(
         counts: Floats = np.zeros(len(distinct))
         np.add.at(counts, place["index"].to_numpy(), sizes[full])
         spread = cover_words(distinct, tree.labels[0], tree).spread(counts[:, None], np.ones(leaves + 1))
-        return spread[:leaves, 0] + shown.stars / max(leaves, 1), placed
+        return spread[:leaves, 0], placed
     if isinstance(domain, Words) and domain.prefixes:
         first, last = _family(cells.text.gather(full), domain.labels)
     else:
@@ -282,7 +263,19 @@ def _leaves_after(
         first, last = low[full].astype(np.int64), high[full].astype(np.int64)
     steps = np.bincount(first, weights=sizes[full] / (last - first + 1), minlength=leaves + 1)
     steps -= np.bincount(last + 1, weights=sizes[full] / (last - first + 1), minlength=leaves + 1)
-    return np.maximum(np.cumsum(steps)[:leaves], 0.0) + anywhere, placed
+    return np.maximum(np.cumsum(steps)[:leaves], 0.0), placed
+
+
+def _members(axis: Axis, labels: Labels, cells: Cells, known: Mask, leaves: int) -> tuple[Integers, Integers]:
+    """Give the words that each class shows: those of its rows, or the one that stands for them."""
+    if cells.behind is not None and isinstance(axis.domain, Words):
+        words = write_labels(pl.Series(axis.domain.labels, dtype=pl.String))
+        one = cells.text.replace_strict(words, np.arange(leaves), default=-1).fill_null(-1).to_numpy()
+        owner = np.unique(labels[known])
+        return owner, one[owner].astype(np.int64)
+    pairs = pl.Series(labels[known] * leaves + axis.positions[known].astype(np.int64)).unique().to_numpy()
+    owner, member = np.divmod(np.sort(pairs), max(leaves, 1))
+    return owner, member
 
 
 def _family(cells: pl.Series, codes: Sequence[str]) -> tuple[Integers, Integers]:

@@ -127,10 +127,11 @@ class Linkage:
 
 
 def _numbered(owners: Integers | None, rows: int) -> Integers:
-    """Number the people whose rows these are."""
+    """Number the people whose rows these are as they come: what they are called has no say."""
     if owners is None:
         return np.arange(rows)
-    return np.asarray(np.unique(owners, return_inverse=True)[1]).reshape(-1)
+    _, first, own = np.unique(owners, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[own.reshape(-1)])
 
 
 def linkage_chances(matching: Matching, codes: Integers, seen: Integers, known: tuple[int, ...]) -> Floats:

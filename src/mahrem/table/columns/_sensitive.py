@@ -21,17 +21,18 @@ if TYPE_CHECKING:
 _UNSEEN = r"[\p{Default_Ignorable_Code_Point}\p{Cf}]|[\p{Cc}--\s]"  # zero-width, soft hyphens, bidi marks
 _BLANK = r"[\s\x{2800}]+"  # the braille blank looks like one
 _QUOTE = r"[\x{27}\x{22}\x{60}\x{B4}\x{2018}-\x{201F}\x{2032}\x{2033}\x{AB}\x{BB}\x{2039}\x{203A}]"
-_AROUND = rf"^(?:{_QUOTE}|\s)+|(?:{_QUOTE}|[\s.,;:])+$"
+_AROUND = rf"^(?:{_QUOTE}|[\s(\[{{])+|(?:{_QUOTE}|[\s.,;:!?)\]}}])+$"
 _DASH = r"[\p{Pd}\x{2212}]"
 _DOTTED_I = r"i\x{307}+"  # what a capital I with a dot becomes in small letters
 _NUMBER = r"^[+-]?[0-9]+(?:\.[0-9]+)?$"
-_NO_VALUE = r"^(?:\**|\?+|#?n/?a|nan|null)$"  # after folding
+# After folding: signs that say nothing (one + or - may be a finding), and words for it.
+_NO_VALUE = r"^(?:[[\p{P}\s\x{2217}]--[\-]]*|--+|#?n/?a|<n/?a>|nan|null|\\n)$"
 
 # Small letters and digits of other scripts, and the Latin ones they are taken for; micro is not milli.
 _ALIKE = dict(
     zip(
-        "авекмнорстухіјѕһԁԛԝѵαβεζηικνορςτυχı٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹",
-        "abekmhopctyxijshdqwvabezhikvop\u03c3tyxi01234567890123456789",
+        "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢȷавекмнорстухіјѕһԁԛԝѵαβεζηικνορςτυχı٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹",
+        "abcdefghijklmnoprstuvwyzjabekmhopctyxijshdqwvabezhikvop\u03c3tyxi01234567890123456789",
         strict=True,
     )
 )
@@ -179,9 +180,10 @@ def fold_spellings(text: pl.Series, *, numbers: bool = True) -> pl.Series:
     r"""Give each spelling the form in which it is compared; null where it is no value at all.
 
     Folded are: compatible characters (full width, ligatures, NFC and NFD), capitals (with and without the
-    Turkish dot), white space, what cannot be seen, dashes, quotes around and dots behind, Cyrillic and Greek
-    letters that look like Latin ones, and zeros that do not change a number. Words that only mean the same
-    stay apart. Only different spellings should come here: a table has far fewer of them than rows.
+    Turkish dot), white space, what cannot be seen, dashes, quotes and brackets around, dots behind, small
+    capitals, Cyrillic and Greek letters that look like Latin ones, and zeros that do not change a number.
+    Words that only mean the same stay apart. Only different spellings should come here: a table has
+    far fewer of them than rows.
 
     Args:
         text: Different spellings.
@@ -189,7 +191,8 @@ def fold_spellings(text: pl.Series, *, numbers: bool = True) -> pl.Series:
 
     Guarantees:
         - The same spelling always gets the same form, whatever else is in the column.
-        - Stars, blanks, quotes around nothing, and words for nothing (``NA``, ``null``, ``?``) are null.
+        - Stars, blanks, brackets around nothing, other marks alone (but one ``+`` or ``-``), and words for
+          nothing (``NA``, ``null``, ``\\N``) are null.
 
     Example:
         >>> fold_spellings(pl.Series(["hiv", "HIV ", "h\u200biv", "01.50", "*", " "])).to_list()
