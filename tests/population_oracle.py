@@ -132,7 +132,10 @@ def slide(sizes: Sequence[int], people: int) -> list[float]:
     spread = [step / 12 for step in range(-192, 193)]
     rows_of = [excess(place) for place in spread]
     for left, right in pairwise(rows_of):
-        for one, other in zip(left, right, strict=False):
+        few, many = sorted((left, right), key=len)
+        # Two roots that begin between two steps met there; of others the late ones go on.
+        meet = [(many[0], many[1])] if not few and len(many) == 2 else []
+        for one, other in [*zip(left[-len(few) :], right[-len(few) :], strict=True), *meet] if few else meet:
             if one[0] * other[0] <= 0:
                 found.append(min(classes * one[2] ** one[1], classes * other[2] ** other[1]))
     return found
