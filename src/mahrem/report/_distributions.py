@@ -204,9 +204,9 @@ def _words(axis: Axis, labels: Labels, cells: Cells, shown: _Shown, floor: int) 
     texts = cells.text.filter(pl.Series(shown.speaks & (shown.sizes > 0))).unique().sort()
     group, names = families(axis, texts, seen=leaf_before > 0, shown=leaf_after > 0)
     before = np.bincount(group, weights=leaf_before, minlength=len(names) + 1)
-    after = np.bincount(group, weights=leaf_after, minlength=len(names) + 1)
+    after: Floats = np.bincount(group, weights=leaf_after, minlength=len(names) + 1).astype(np.float64)
     if placed:
-        after *= 1.0 + shown.stars / placed
+        after = after * (1.0 + shown.stars / placed)
     else:  # nothing but stars: they have no name
         after[-1] += shown.stars
     order = np.argsort(-before[:-1], kind="stable")[:WORDS]  # the last one has no name

@@ -70,7 +70,7 @@ def _of_codes(codes: Sequence[str], cells: pl.Series, seen: Mask) -> pl.Series:
     begins = {cell.beginning for cell in read if isinstance(cell, Prefix)}
     whole = {cell.text for cell in read if isinstance(cell, Exact)}
     told = pl.Series(np.zeros(len(words), np.int64))  # how many letters of each code cells show
-    longest = int(words.str.len_chars().max() or 0)
+    longest = max(map(len, codes), default=0)
     for letters in range(1, longest + 1):
         known = pl.Series(
             sorted({text[:letters] for text in begins | whole if len(text) >= letters}), dtype=pl.String
