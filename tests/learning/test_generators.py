@@ -43,7 +43,7 @@ GAPS = SyntheticSchema(missing=("cost",))
 DELTA = 1e-6
 SMALL: dict[str, Generator] = {
     "vae": Variational(hidden=8, code=2, steps=3),
-    "gan": Adversarial(hidden=8, judge=8, code=2, steps=4, turns=2, made=32),
+    "gan": Adversarial(hidden=8, judge=8, code=2, steps=4, turns=2, drawn_rows=32),
 }
 NEW = pl.DataFrame({"age": [7], "cost": [1e300], "sex": ["divers"], "ill": ["perhaps"]})
 

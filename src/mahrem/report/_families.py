@@ -51,15 +51,15 @@ def _of_leaves(tree: Hierarchy, cells: pl.Series) -> pl.Series:
     """Name the lowest told node above each leaf, from the first level on that has a dozen at most."""
     few = [level for level in range(tree.levels) if len(tree.labels[level]) <= WORDS]
     lowest = few[0] if few and len(tree.labels[few[0]]) > 1 else 0
-    told = np.zeros(tree.leaves, np.bool_)  # whether a cell shows the node of a leaf, or one below it
+    shown = np.zeros(tree.leaves, np.bool_)  # whether a cell shows the node of a leaf, or one below it
     names = pl.Series([None], dtype=pl.String).new_from_index(0, tree.leaves)
     for level in range(tree.levels - 1):
         nodes = tree.nodes[level]
-        below = np.bincount(nodes, weights=told) > 0
-        told = (below | tree.cells(level).is_in(cells.implode()).to_numpy())[nodes]
+        below = np.bincount(nodes, weights=shown) > 0
+        shown = (below | tree.cells(level).is_in(cells.implode()).to_numpy())[nodes]
         if level >= lowest:
             labels = pl.Series(tree.labels[level], dtype=pl.String).gather(nodes)
-            names = names.zip_with(names.is_not_null() | pl.Series(~told), labels)
+            names = names.zip_with(names.is_not_null() | pl.Series(~shown), labels)
     return names
 
 
@@ -69,15 +69,15 @@ def _of_codes(codes: Sequence[str], cells: pl.Series, seen: Mask) -> pl.Series:
     read = [read_cell(text) for text in cells.to_list()]
     begins = {cell.beginning for cell in read if isinstance(cell, Prefix)}
     whole = {cell.text for cell in read if isinstance(cell, Exact)}
-    told = pl.Series(np.zeros(len(words), np.int64))  # how many letters of each code cells show
+    shown = pl.Series(np.zeros(len(words), np.int64))  # how many letters of each code cells show
     longest = max(map(len, codes), default=0)
     for letters in range(1, longest + 1):
         known = pl.Series(
             sorted({text[:letters] for text in begins | whole if len(text) >= letters}), dtype=pl.String
         )
         there = words.str.slice(0, letters).is_in(known.implode()) & (words.str.len_chars() >= letters)
-        told = told.zip_with(~there, pl.Series([letters]).new_from_index(0, len(words)))
-    known_of_all = words.str.slice(0, told)
+        shown = shown.zip_with(~there, pl.Series([letters]).new_from_index(0, len(words)))
+    known_of_all = words.str.slice(0, shown)
     present = known_of_all.filter(pl.Series(seen))
     lengths = range(longest, 0, -1)
     cut = next((n for n in lengths if present.str.slice(0, n).n_unique() <= WORDS), 1)

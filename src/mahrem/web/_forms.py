@@ -219,8 +219,8 @@ def read_question(form: FormData) -> Question:
 def read_mask(verb: str, form: FormData) -> Json:
     """Read what is said to a verb beside a release; what is left empty is not said."""
     typed = _texts(form, *settings_of_mask(verb))
-    said = {name: _read(settings_of_mask(verb)[name], text) for name, text in typed.items()}
-    return _body(WISHES[verb], said).model_dump(exclude_none=True, exclude_unset=True)
+    settings = {name: _read(settings_of_mask(verb)[name], text) for name, text in typed.items()}
+    return _body(WISHES[verb], settings).model_dump(exclude_none=True, exclude_unset=True)
 
 
 def read_levels(text: str, columns: int) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ class Adversarial(Generator):
     Args:
         judge: Sizes of the layers inside the discriminator.
         turns: Noisy steps of the discriminator for each step of the generator.
-        made: Rows the generator makes for a step of its own.
+        drawn_rows: Rows the generator makes for a step of its own.
         generator_rate: Its learning rate.
 
     References:
@@ -47,7 +47,7 @@ class Adversarial(Generator):
     average: float = 0.98
     judge: int | Sequence[int] = (32,)
     turns: int = 5
-    made: int = 512
+    drawn_rows: int = 512
     generator_rate: float = 0.004
 
     name: ClassVar[str] = "gan"
@@ -55,7 +55,7 @@ class Adversarial(Generator):
     def __post_init__(self) -> None:
         super().__post_init__()
         check.at_least(1, turns=check.whole(turns=self.turns))
-        check.at_least(1, made=check.whole(made=self.made))
+        check.at_least(1, drawn_rows=check.whole(drawn_rows=self.drawn_rows))
         check.above_zero(generator_rate=self.generator_rate)
         layer_sizes(judge=self.judge)
 
@@ -147,7 +147,7 @@ class _Follower:
             return
         torch = torch_of()
         torch.manual_seed(steps.stream.torch_seed("turn", steps.step))  # whatever the batch has used up
-        count, width = self.settings.made, len(self.shares)
+        count, width = self.settings.drawn_rows, len(self.shares)
         labels = torch.zeros(count, width, device=self.shares.device)
         if width:
             labels[torch.arange(count), torch.multinomial(self.shares, count, replacement=True)] = 1

@@ -42,8 +42,9 @@ class Tags:
         self.floor = search.objective.floors()
         steps = [np.arange(height) for height in heights]
         self.height: Integers = reduce(np.add.outer, steps) if steps else np.zeros((), np.int64)
-        # Nothing suppressed and nothing above a node that holds can lose less: its mark is enough.
-        self._settled = search.prunes and search.budget == 0
+        # Nothing above a node that holds can lose less: its mark is enough. Of other objectives the bound
+        # tells; one that is paid for what attackers find loses less in larger classes.
+        self._settled = search.prunes and search.budget == 0 and search.objective.monotone
         self._least = math.inf
         self._tie = search.objective.tie
         for node, outcome in search.known.items():

@@ -37,9 +37,9 @@ class RankedLoss(float):
     def __new__(cls, losses: Iterable[float]) -> Self:
         """Put the losses in order."""
         parts = tuple(sorted((float(f"{loss:.12g}") for loss in losses), reverse=True))
-        made = super().__new__(cls, parts[0] if parts else 0.0)
-        made.parts = parts
-        return made
+        loss = super().__new__(cls, parts[0] if parts else 0.0)
+        loss.parts = parts
+        return loss
 
     def __reduce__(self) -> tuple[type[RankedLoss], tuple[tuple[float, ...]]]:
         return RankedLoss, (self.parts,)

@@ -30,8 +30,8 @@ def _publish(order: JobOrder, progress: Progress, *, verb: str) -> Json:
     if "ledger" in more:
         more["ledger"] = order.beside("ledger", more["ledger"])
     folder = order.place / "release"
-    told = {**plain_settings(order), **order.request.settings, **more}
-    release = getattr(pipeline, verb)(order.table, output=folder, **told)
+    settings = {**plain_settings(order), **order.request.settings, **more}
+    release = getattr(pipeline, verb)(order.table, output=folder, **settings)
     mark_release(folder, "draft")  # until somebody hands it out
     return {"report": release.report}
 
@@ -40,25 +40,25 @@ def _risk(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import risk
 
     progress(Note("stage.masking"))
-    told = {**plain_settings(order), **order.request.settings, **order.arguments}
-    return {"report": risk(order.table, **told).as_dict()}
+    settings = {**plain_settings(order), **order.request.settings, **order.arguments}
+    return {"report": risk(order.table, **settings).as_dict()}
 
 
 def _lattice(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import lattice
 
     progress(Note("stage.reading"))
-    found = lattice(order.table, **lattice_settings(order.settings, order.arguments))
-    progress(Note("stage.nodes", {"nodes": len(found)}))
-    listed = len(found) <= _JUDGED
-    holding = found.holding() if listed else [found.best()]
+    nodes = lattice(order.table, **lattice_settings(order.settings, order.arguments))
+    progress(Note("stage.nodes", {"nodes": len(nodes)}))
+    listed = len(nodes) <= _JUDGED
+    holding = nodes.holding() if listed else [nodes.best()]
     if listed:
-        found.write(order.place / NODES)
+        nodes.write(order.place / NODES)
     return {
-        "heights": dict(zip(found.columns, found.heights, strict=True)),
-        "objective": found.objective,
-        "nodes": len(found),
-        "rows": found.rows,
+        "heights": dict(zip(nodes.columns, nodes.heights, strict=True)),
+        "objective": nodes.objective,
+        "nodes": len(nodes),
+        "rows": nodes.rows,
         "listed": listed,
         "holding": len(holding) if listed else None,
         "best": [verdict.as_dict() for verdict in holding[:_SHOWN]],

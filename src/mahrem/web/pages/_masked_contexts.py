@@ -65,9 +65,9 @@ class LatticePage:
     node: NodeLine | None
     near: Sequence[NodeLine]
     why: Sequence[tuple[str, str, str, str]]  # promise, wanted, classes, rows
-    said: str  # on how many rows
+    tried: str  # on how many rows
     job: Job | None
     best: Sequence[NodeLine]
-    found: str  # how many nodes hold
+    counted: str  # how many nodes hold
     listed: bool  # whether every node can be downloaded
     old: bool

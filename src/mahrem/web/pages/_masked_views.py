@@ -49,7 +49,7 @@ def masked_page(
     """Show one verb; ``typed`` is what a form said that was refused."""
     texts, result = load_catalogue(LOOK.get().language), result_of_verb(house, project, verb) or {}
     report = result.get("report")
-    made = f"/api/v1/projects/{project.id}/made/{verb}.zip"
+    download = f"/api/v1/projects/{project.id}/made/{verb}.zip"
     ledger = verb == "generalize" and "ledger" in project.jobs
     return MaskedPage(
         shell=_shell(project, verb, message),
@@ -63,7 +63,7 @@ def masked_page(
         figures=[] if report is None else list(_FIGURES[verb](report, texts)),
         notes=_notes(verb, result, texts),
         old=is_old(project, verb),
-        zip_url="" if report is None or verb not in PUBLISHING else made,
+        zip_url="" if report is None or verb not in PUBLISHING else download,
     )
 
 
@@ -182,11 +182,11 @@ def lattice_page(
 ) -> LatticePage:
     """Show a node with its neighbours, judged while one waits, and what a look at every node found."""
     texts, result = load_catalogue(LOOK.get().language), result_of_verb(house, project, "lattice")
-    problem, found = _problem(house, project, "lattice"), None
+    problem, judged = _problem(house, project, "lattice"), None
     if problem is None and project.source is not None:
         try:
             columns = len([0 for choice in project.choices.columns.values() if choice.role == "quasi"])  # type: ignore[union-attr]
-            found = judge_node(house, project, read_levels(levels, columns), {"loss": loss} if loss else {})
+            judged = judge_node(house, project, read_levels(levels, columns), {"loss": loss} if loss else {})
         except MahremError as error:
             problem = ErrorDetail(**refusal_of(error).record)
     best = [] if result is None else [_line(verdict, texts) for verdict in result["best"]]
@@ -195,21 +195,21 @@ def lattice_page(
         verbs=tuple(WISHES),
         fields=_fields(project, "lattice", {"loss": loss or "ncp"}, texts),
         problem=problem,
-        heights=(found or result or {"heights": {}})["heights"],
-        node=None if found is None else replace(_line(found["node"], texts), current=True),
-        near=[] if found is None else [_line(verdict, texts) for verdict in found["neighbours"]],
-        why=[] if found is None else [_reason(reason, texts) for reason in found["why"]],
-        said="" if found is None else _tried(found, texts),
+        heights=(judged or result or {"heights": {}})["heights"],
+        node=None if judged is None else replace(_line(judged["node"], texts), current=True),
+        near=[] if judged is None else [_line(verdict, texts) for verdict in judged["neighbours"]],
+        why=[] if judged is None else [_reason(reason, texts) for reason in judged["why"]],
+        tried="" if judged is None else _tried(judged, texts),
         job=house.queue.last(project.id, "lattice"),
         best=best,
-        found="" if result is None else _counted(result, texts),
+        counted="" if result is None else _counted(result, texts),
         listed=result is not None and result["listed"],
         old=is_old(project, "lattice"),
     )
 
 
-def _tried(found: Json, texts: Catalogue) -> str:
-    rows, tried = texts.number(found["rows"]), texts.number(found["tried"])
+def _tried(judged: Json, texts: Catalogue) -> str:
+    rows, tried = texts.number(judged["rows"]), texts.number(judged["tried"])
     return texts.say(
         "page.lattice.every_row" if rows == tried else "page.lattice.sample", tried=tried, rows=rows
     )
@@ -231,15 +231,15 @@ def _reason(reason: Mapping[str, Any], texts: Catalogue) -> tuple[str, str, str,
 
 
 def _line(verdict: Mapping[str, Any], texts: Catalogue) -> NodeLine:
-    def told(value: float | None, digits: int = 0) -> str:
+    def written(value: float | None, digits: int = 0) -> str:
         return "\N{EN DASH}" if value is None else texts.number(value, digits)
 
-    hidden = told(verdict["suppressed"])
+    hidden = written(verdict["suppressed"])
     return NodeLine(
         levels=list(verdict["levels"].values()),
         holds=verdict["holds"],
-        loss=told(verdict["loss"], 4),
+        loss=written(verdict["loss"], 4),
         suppressed=hidden if verdict["holds"] else texts.say("page.lattice.at_most", count=hidden),
-        classes=told(verdict["classes"]),
-        smallest=told(verdict["smallest"]),
+        classes=written(verdict["classes"]),
+        smallest=written(verdict["smallest"]),
     )
