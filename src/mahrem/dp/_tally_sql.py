@@ -215,7 +215,10 @@ def _text_beside(column: str, database: Database, compared: Iterable[str]) -> st
     text = _text(column, database)
     if database.types[column].startswith("DATE") or not are_days(compared):
         return text
-    return f"regexp_replace({text}, '{TEXT_OF_MIDNIGHT}', '\\1')"
+    found = f"regexp_matches({text}, '{TEXT_OF_MIDNIGHT}')"
+    if database.dialect != "duckdb":
+        found = f"{text} ~ '{TEXT_OF_MIDNIGHT}'"
+    return f"(CASE WHEN {found} THEN left({text}, 10) ELSE {text} END)"
 
 
 def _passes(condition: Condition, database: Database) -> str:
@@ -225,8 +228,9 @@ def _passes(condition: Condition, database: Database) -> str:
         if condition.operator != "!=":
             return f"({place} IS NOT NULL)"
         return f"({place} IS NULL AND {_text(condition.column, database)} IS NOT NULL)"
-    cell = _number(condition.column, database)
-    if not condition.numeric:
+    if condition.numeric:
+        cell = _number(condition.column, database)
+    else:
         cell = _text_beside(condition.column, database, map(str, values))
     written = [
         _text_literal(value, database) if isinstance(value, str) else _literal(value) for value in values

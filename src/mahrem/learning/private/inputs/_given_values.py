@@ -53,9 +53,11 @@ def _even(values: Any) -> npt.NDArray[Any]:
         >>> _even([[1, 2], [3], [4, 5]]).tolist()
         [[1, 2], [None, None], [4, 5]]
     """
-    if hasattr(values, "__array__") and np.asarray(values).dtype != object:
-        return np.asarray(values)
-    rows = [np.asarray(row, dtype=object) for row in values]
+    if hasattr(values, "__array__"):
+        values = np.asarray(values)
+        if values.dtype != object or values.ndim > 1:
+            return cast("npt.NDArray[Any]", values)
+    rows = [_alone(row) for row in values]
     shapes = Counter(row.shape for row in rows).most_common(1)
     usual = shapes[0][0] if shapes else ()
     held = np.full((len(rows), *usual), None, dtype=object)
@@ -63,6 +65,13 @@ def _even(values: Any) -> npt.NDArray[Any]:
         if row.shape == usual:
             held[place] = row[()]
     return held
+
+
+def _alone(row: object) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(row, dtype=object)
+    except ValueError:  # parts of parts that fit no array
+        return np.empty(0, dtype=object)
 
 
 def target_numbers(values: object, name: str) -> Floats:

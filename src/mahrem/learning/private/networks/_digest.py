@@ -41,7 +41,7 @@ def network_digest(make: object, module: Any) -> str:
 
 
 def _pieces(part: Any, seen: dict[int, object]) -> Iterator[bytes]:
-    """Give the code of a function or of a class's methods, what an object holds, and all of ours it reaches."""
+    """Give the code of a function or of a class's methods, what an object holds, and all that they reach."""
     if isinstance(part, _PLAIN):
         yield repr(part).encode()
         return
@@ -95,9 +95,8 @@ def _function(part: FunctionType, seen: dict[int, object]) -> Iterator[bytes]:
 
 def _object(part: Any, seen: dict[int, object]) -> Iterator[bytes]:
     """Give what an object is and holds: a layer but for its weights, numbers as they are."""
-    if hasattr(part, "numpy") or hasattr(part, "tobytes"):
-        array = part.detach().cpu().numpy() if hasattr(part, "detach") else part
-        yield repr((getattr(array, "shape", ()), str(getattr(array, "dtype", "")))).encode() + array.tobytes()
+    if hasattr(part, "dtype") and hasattr(part, "tolist"):
+        yield repr((str(part.dtype), tuple(part.shape), part.tolist())).encode()
         return
     for name in _WRAPPED:
         if isinstance(inner := getattr(part, name, None), FunctionType):
