@@ -211,7 +211,7 @@ def asks_until_content(table: pl.DataFrame) -> Any:
 
 
 def warns_of_it(table: pl.DataFrame) -> Any:
-    if table["x"].max() > 100:
+    if table["x"].max() > 80:
         warnings.warn("a cell lies far outside", UserWarning, stacklevel=2)
     return laplace_integers(ONE, epsilon=1.0)([int(table["x"].clip(0, 100).sum())])
 

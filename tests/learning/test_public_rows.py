@@ -174,7 +174,7 @@ def test_words_among_numbers_spoil_their_own_row_alone() -> None:
         assert codes.tolist() == [0, 1, -1]
 
 
-@pytest.mark.parametrize("odd", [[], [1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]], None, "secret", 10**5000])
+@pytest.mark.parametrize("odd", [[], [1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]], None, "secret"])
 @pytest.mark.parametrize("place", [0, 2, 5])
 def test_a_row_of_another_length_is_missing_and_changes_no_other(odd: object, place: int) -> None:
     rows, labels = [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]] * 2, [1, 2, 1] * 2

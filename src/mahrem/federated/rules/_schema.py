@@ -118,7 +118,7 @@ class RulesSchema:
 
 
 def _plain(text: pl.Expr) -> pl.Expr:
-    """Write whole numbers, days and truths alike, whoever wrote the file; codes such as 007 stay as they are."""
+    """Write whole numbers, days and truths alike, whoever wrote the file; codes as 007 stay as they are."""
     lower = text.str.to_lowercase()
     whole = text.str.replace(r"^(-?[0-9]+)\.0+$", "$1").str.replace(TEXT_OF_MIDNIGHT, "$1")
     return pl.when(lower.is_in(["true", "false"])).then(lower).otherwise(whole)

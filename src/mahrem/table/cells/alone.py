@@ -251,13 +251,8 @@ def _text_of(value: object) -> str | None:  # noqa: PLR0911 - one line per kind
             return str(int(value))
         case Decimal():
             return _text_of_decimal(value)
-        case date() | timedelta():
+        case date() | time() | timedelta() | np.datetime64() | np.timedelta64():
             return _text_of_time(value)
-        case time():
-            return _text_in_column(pl.Series([value]))
-        case np.datetime64() | np.timedelta64():
-            unit = "ns" if np.datetime_data(value)[0] in {"ns", "ps", "fs", "as"} else "us"
-            return _text_in_column(pl.Series(np.array([value]).astype(f"{value.dtype.kind}8[{unit}]")))
         case Real():
             return _text_of_float(float(value))
         case Complex() if complex(value).imag == 0:  # what a column of numbers is beside one that is complex
@@ -265,7 +260,12 @@ def _text_of(value: object) -> str | None:  # noqa: PLR0911 - one line per kind
     return None
 
 
-def _text_of_time(value: date | timedelta) -> str | None:
+def _text_of_time(value: date | time | timedelta | np.datetime64 | np.timedelta64) -> str | None:
+    if isinstance(value, time):
+        return _text_in_column(pl.Series([value]))
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        unit = "ns" if np.datetime_data(value)[0] in {"ns", "ps", "fs", "as"} else "us"
+        return _text_in_column(pl.Series(np.array([value]).astype(f"{value.dtype.kind}8[{unit}]")))
     if value != value:  # noqa: PLR0124 - a day that is none is not equal to itself
         return None
     if isinstance(value, timedelta):

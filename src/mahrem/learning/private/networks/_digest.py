@@ -7,7 +7,7 @@ one payment, so a name is not enough.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -49,29 +49,27 @@ def _pieces(part: Any, seen: dict[int, object]) -> Iterator[bytes]:
     if id(part) in seen or isinstance(part, ModuleType):
         return
     seen[id(part)] = part
-    if isinstance(part, _SEVERAL):
-        for one in sorted(part, key=repr) if isinstance(part, set | frozenset) else part:
-            yield from _pieces(one, seen)
-    elif isinstance(part, Mapping):
-        yield from _held(part, seen)
+    if isinstance(part, FunctionType):
+        yield from () if _is_installed(part) else _function(part, seen)
     elif isinstance(part, type):
         for base in part.__mro__:
-            if not _is_installed(base):
-                yield from _held(vars(base), seen)
-    elif isinstance(part, FunctionType):
-        if not _is_installed(part):
-            yield from _function(part, seen)
-    elif isinstance(part, MethodType | partial):
-        yield from _pieces(_bound(part), seen)
-    elif not isinstance(part, CodeType):
+            yield from () if _is_installed(base) else _held(vars(base), seen)
+    elif isinstance(part, Mapping):
+        yield from _held(part, seen)
+    elif isinstance(part, (*_SEVERAL, MethodType, partial)):
+        for one in _members(part):
+            yield from _pieces(one, seen)
+    else:
         yield from _object(part, seen)
 
 
-def _bound(part: MethodType | partial[Any]) -> tuple[object, ...]:
-    """Give a function, and what it was bound to beforehand."""
+def _members(part: Any) -> Iterable[object]:
+    """Give what is in a collection; of a bound function, itself and what it was bound to."""
     if isinstance(part, MethodType):
         return part.__func__, part.__self__
-    return part.func, part.args, part.keywords
+    if isinstance(part, partial):
+        return part.func, part.args, part.keywords
+    return sorted(part, key=repr) if isinstance(part, set | frozenset) else part
 
 
 def _held(named: Mapping[Any, Any], seen: dict[int, object]) -> Iterator[bytes]:
