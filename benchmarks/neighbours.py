@@ -27,6 +27,8 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
+from polars.exceptions import PanicException
+
 from mahrem.dp import assert_dp
 from odd_learning import learners, odd_last  # type: ignore[import-not-found]
 from odd_neighbours import draw_pair, verbs  # type: ignore[import-not-found]
@@ -66,7 +68,7 @@ def _tried_in(folder: Path, seed: int, number: int) -> Tried | None:
             refuse_more_than_one([READINGS[name](table) for table in tables], pair)
         else:
             assert_dp({**asking, **learning}[name], *tables)
-    except Exception as error:  # noqa: BLE001 - a failure that hangs on a record is a finding too
+    except (Exception, PanicException) as error:  # noqa: BLE001 - what fails on a record is a finding too
         wrong = f"{type(error).__name__}: {error}"
     return Tried(number, source, name, wrong, time.process_time() - began)
 

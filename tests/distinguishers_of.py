@@ -301,7 +301,7 @@ def _score() -> Verb:
 
         return _runs(once, runs)
 
-    return Verb(name="score of a model, replace", draw=draw, runs=2_000)
+    return Verb(name="score of a model, replace", draw=draw)
 
 
 def _teachers() -> Verb:

@@ -79,6 +79,7 @@ NUMBERS: tuple[object, ...] = (
     -math.inf,
     10**30,
     10**400,
+    10**5_000,
     -(10**400),
     True,
     np.bool_(False),
@@ -195,6 +196,21 @@ WORDS: tuple[object, ...] = (
     "\x85",
     dt.date(2024, 1, 1),
 )
+HOURS: tuple[object, ...] = (
+    "08:00",
+    "8:00",
+    "8 am",
+    "08:00:00.000001",
+    "T08:00:00Z",
+    dt.time(8, 0, 0, 1),
+    dt.time(8, tzinfo=dt.UTC),
+    dt.time(8, tzinfo=ZoneInfo("Europe/Istanbul")),
+    dt.datetime(2024, 1, 2, 8),  # noqa: DTZ001 - as spreadsheets have them
+    pd.Timestamp("2024-01-02 08:00", tz="Asia/Kathmandu"),
+    np.timedelta64(8, "h"),
+    1 / 3,
+    8,
+)
 ODD_CELLS: Mapping[str, tuple[object, ...]] = {
     "ward": (*ANYWHERE, *NUMBERS),
     "cost": (*ANYWHERE, *NUMBERS),
@@ -202,4 +218,7 @@ ODD_CELLS: Mapping[str, tuple[object, ...]] = {
     "admitted": (*ANYWHERE, *DAYS),
     "smoker": (*ANYWHERE, "yes", 1, 0.0, "True", "FALSE", "t", "1", np.bool_(True)),
     "group": (*ANYWHERE, *WORDS),
+    "hour": (*ANYWHERE, *HOURS),
+    "note": (*ANYWHERE, *NUMBERS[:8], *DAYS[-8:], *WORDS),
+    "who": (*ANYWHERE, *NUMBERS),
 }

@@ -24,12 +24,12 @@ from mahrem.learning.votes import GaussianVotes, Pate
 from odd_held import held
 from odd_neighbours import COLUMNS, OddPair, told
 
-FEATURES = ("ward", "cost", "stay", "admitted", "group")
+FEATURES = ("ward", "cost", "stay", "admitted", "group", "hour")
 SEARCHED = ("logistic", "boosting")
 IMAGES = {"cnn", "scattering"}  # which a table of six columns has none of
 # Settings that a model cannot do without, and what a short training takes.
 NEEDED: dict[str, dict[str, Any]] = {
-    "lstm": {"shape": (3, 4)},
+    "lstm": {"shape": (3, 5)},
     "autoencoder": {"target": None},
     "boosting": {"rounds": 4},
 }

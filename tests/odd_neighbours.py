@@ -10,8 +10,12 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from random import Random
 from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from mahrem.dp import Ledger
 from mahrem.dp.queries import answer_query
@@ -32,7 +36,9 @@ COLUMNS: Mapping[str, Any] = {
     "admitted": {"categories": list(DAYS)},
     "smoker": {"categories": ["true", "false"]},
     "group": {"categories": ["a", "b", "it's"]},
+    "hour": {"categories": ["08:00:00", "12:30:00", "23:59:59"]},
 }
+HOURS = (dt.time(8), dt.time(12, 30), dt.time(23, 59, 59))
 
 
 def usual_record(random: Random) -> Record:
@@ -44,7 +50,35 @@ def usual_record(random: Random) -> Record:
         "admitted": FIRST + dt.timedelta(days=random.randrange(4)),
         "smoker": random.random() < 0.5,
         "group": random.choice(["a", "b", "it's"]),
+        "hour": random.choice(HOURS),
+        "note": random.choice(["", "seen twice", "to call"]),
+        "who": random.randrange(1, 9),
     }
+
+
+# How a table may hold what most records say: libraries infer other kinds from each of these.
+FORMS: Mapping[str, tuple[Callable[[Any], object], ...]] = {
+    "ward": (str, float, np.int8, Decimal, lambda ward: Decimal(f"{ward}.00"), lambda ward: f"{ward}.0"),
+    "cost": (str, Decimal, np.float32, lambda cost: Decimal(f"{cost:.2f}"), lambda cost: f"{cost:.3f}"),
+    "stay": (str, float, np.uint8, Decimal, lambda stay: f" {stay}"),
+    "admitted": (
+        str,
+        pd.Timestamp,
+        np.datetime64,
+        lambda day: dt.datetime(day.year, day.month, day.day),  # noqa: DTZ001 - as spreadsheets have them
+        lambda day: pd.Timestamp(day, tz="UTC"),
+        lambda day: f"{day}T00:00:00",
+        lambda day: f"{day} 00:00:00",
+    ),
+    "smoker": (str, int, np.bool_, lambda smokes: str(smokes).lower(), float),
+    "group": (np.str_,),
+    "hour": (
+        str,
+        lambda hour: hour.isoformat("minutes"),
+        lambda hour: dt.datetime.combine(FIRST, hour) - dt.datetime.combine(FIRST, dt.time()),
+    ),
+    "who": (str, float, Decimal),
+}
 
 
 @dataclass(frozen=True)
@@ -58,20 +92,35 @@ class OddPair:
 
 
 def draw_pair(random: Random) -> OddPair:
-    """Draw a table and its neighbour: the odd record is added, or takes the place of a usual one."""
-    people = [usual_record(random) for _ in range(random.choice([1, 3, 8, 40]))]
-    odd = usual_record(random)
+    """Draw a table and its neighbour: the odd record is added, or takes the place of a usual one.
+
+    What is usual comes in one of several forms; now and then a whole column is odd but for one record.
+    """
+    write = _writer(random)
+    people = [write(usual_record(random)) for _ in range(random.choice([1, 3, 8, 40]))]
+    odd = write(usual_record(random))
     column = random.choice([*ODD_CELLS, "all", "none"])
     for name in ODD_CELLS if column == "all" else [column] if column in ODD_CELLS else []:
         odd[name] = random.choice(ODD_CELLS[name])
+        if random.random() < 0.1:
+            people = [person | {name: odd[name]} for person in people]
+            odd[name] = write(usual_record(random))[name]
     if column == "none":
         odd = dict.fromkeys(odd)
     place = random.randrange(len(people) + 1)
     with_odd = [*people[:place], odd, *people[place:]]
     if random.random() < 0.5:
         return OddPair(column, people, with_odd, "add-remove")
-    instead = [*people[:place], usual_record(random), *people[place:]]
+    instead = [*people[:place], write(usual_record(random)), *people[place:]]
     return OddPair(column, instead, with_odd, "replace")
+
+
+def _writer(random: Random) -> Callable[[Record], Record]:
+    """Draw in which form each column of a table holds what it says."""
+    forms = {name: random.choice(known) for name, known in FORMS.items() if random.random() < 0.4}
+    return lambda record: {
+        name: forms[name](cell) if name in forms else cell for name, cell in record.items()
+    }
 
 
 QUESTIONS = (
@@ -85,6 +134,8 @@ QUESTIONS = (
     "count() where group in ('a', 'it''s')",
     "count() by ward",
     "count() by admitted",
+    "count() by hour",
+    "count() where hour = '08:00:00'",
     "histogram(smoker)",
     "sum(cost)",
     "sum(stay) by group",
@@ -98,16 +149,20 @@ QUESTIONS = (
 )
 
 
+OF_PEOPLE = ("count()", "count() by ward", "sum(cost)", "mean(stay)")
+PERSON = {"subject": "who", "rows_per_person": 9}  # nobody has more, so a row more is a row more
+
+
 def told(table: object) -> tuple[object, Reading | None]:
     """Give a table, and what its owner says of how it is written."""
     return (table.table, table.reading) if isinstance(table, Told) else (table, None)
 
 
-def asks(question: str, relation: str) -> Callable[[object], object]:
+def asks(question: str, relation: str, **unit: Any) -> Callable[[object], object]:
     """Give a pipeline that asks one question of a table."""
 
     def ask(table: object) -> object:
-        ledger = Ledger.temporary(epsilon=3, columns=COLUMNS, relation=relation)
+        ledger = Ledger.temporary(epsilon=3, columns=COLUMNS, relation=relation, **unit)
         given, reading = told(table)
         said = {} if reading is None else {"reading": reading}
         return answer_query(given, question, ledger=ledger, epsilon=1.0, **said).rows
@@ -119,7 +174,7 @@ def makes_up(method: str, relation: str, rows: int, target: str | None = None) -
     """Give a pipeline that makes a table up after another; what the model holds comes out as well."""
 
     def make(table: object) -> object:
-        facts = {name: known for name, known in COLUMNS.items() if name != "admitted"}
+        facts = {name: known for name, known in COLUMNS.items() if name not in {"admitted", "hour"}}
         book = Ledger.temporary(epsilon=3, delta=1e-6, columns=facts, relation=relation, rows=rows)
         days = {"admitted": (DAYS[0], DAYS[-1])}
         schema = SyntheticSchema(dates=days, missing=("ward", "admitted", "group"))
@@ -135,6 +190,7 @@ def verbs(relation: str) -> dict[str, Callable[[object], object]]:
     """Give private verbs that ask and make up, by name; what learns stands in ``odd_learning``."""
     return {
         **{question: asks(question, relation) for question in QUESTIONS},
+        **{f"{question}, of people": asks(question, relation, **PERSON) for question in OF_PEOPLE},
         "synthesis": makes_up("marginals", relation, 4_000),
         "synthesis in rounds": makes_up("marginals", relation, 400_000),
         "synthesis for a target": makes_up("marginals", relation, 400_000, target="smoker"),

@@ -61,6 +61,7 @@ def above_zero(**named: object) -> float:
     return number
 
 
+MOST_EPSILON = 1e6  # above it nobody is hidden, and the sums of accounting end
 LEAST_EPSILON = 1e-9  # below it noise is so wide that floats end, and nothing is left to be seen
 
 
@@ -72,6 +73,8 @@ def promised(**named: object) -> float:
         raise InvalidParameter(
             f"{name}={value!r} must be at least {LEAST_EPSILON:g}: anything less gives nothing but noise"
         )
+    if number > MOST_EPSILON:
+        raise InvalidParameter(f"{name}={value!r} must be at most {MOST_EPSILON:g}: more hides nobody")
     return number
 
 

@@ -15,6 +15,8 @@ from scipy.stats import norm
 
 from mahrem.dp import Ledger, Relation
 from mahrem.dp.accounting import (
+    DiscreteLaplace,
+    Event,
     Gaussian,
     Pure,
     Spend,
@@ -25,6 +27,7 @@ from mahrem.dp.accounting import (
 )
 from mahrem.dp.accounting._filter import CONVERTED, filter_orders, filtered_epsilon
 from mahrem.errors import InvalidParameter
+from mahrem.types import Floats
 
 ADD = Relation.ADD_REMOVE
 
@@ -41,6 +44,43 @@ def test_the_gain_of_gaussian_noise_is_that_of_the_best_test(multiplier: float) 
     for alarms, found in gain.detections.items():
         assert found == pytest.approx(norm.cdf(norm.ppf(alarms) + shift), rel=2e-2)
     assert gain.detections[0.01] < promised_gain(epsilon, delta).detections[0.01]
+
+
+def on_integers(scale: float, sensitivity: int = 1) -> tuple[Floats, Floats]:
+    """Give losses and chances of discrete Laplace noise, by its definition."""
+    reach = int(60 * scale)
+    numbers = np.arange(-reach, reach + 1)
+    one, other = (np.exp(-np.abs(numbers - shift) / scale) for shift in (0, sensitivity))
+    return np.log(one / other), one / one.sum()
+
+
+MIXED: dict[str, list[tuple[Event, tuple[Floats, Floats]]]] = {
+    "counts": [(DiscreteLaplace(2.0, 1), on_integers(2.0))] * 3,
+    "counts and sums": [
+        (DiscreteLaplace(2.0, 1), on_integers(2.0)),
+        (DiscreteLaplace(5.0, 3), on_integers(5.0, 3)),
+        (Pure(0.7), (np.array([0.7, -0.7]), np.exp([0.7, 0.0]) / (np.exp(0.7) + 1))),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_the_gain_of_several_mechanisms_is_that_of_the_best_test_by_counting(name: str) -> None:
+    losses, chances = np.zeros(1), np.ones(1)
+    for _, (loss, chance) in MIXED[name]:  # all outcomes of all mechanisms, equal losses taken together
+        sums = np.round(np.add.outer(losses, loss).ravel(), 9)
+        losses, where = np.unique(sums, return_inverse=True)
+        chances = np.bincount(where.ravel(), np.outer(chances, chance).ravel())
+    ranked = np.argsort(losses)[::-1]
+    found = np.concatenate([[0], np.cumsum(chances[ranked])])
+    alarms = np.concatenate([[0], np.cumsum((chances * np.exp(-losses))[ranked])])
+    spends = [Spend(event, epsilon_of(event, 0.0, ADD), 0.0) for event, _ in MIXED[name]]
+    gain = composed_gain(spends, sum(spend.epsilon for spend in spends), 0.0, ADD)
+    best = float((found - alarms).max())
+    assert best - 1e-9 <= gain.advantage <= best + 1e-3
+    for share, said in gain.found.items():
+        by_counting = float(np.interp(share, alarms, found))
+        assert by_counting - 1e-9 <= said <= by_counting * 1.01 + 1e-4
 
 
 @given(st.floats(0.001, 30), st.sampled_from([0.0, 1e-9, 1e-3]))

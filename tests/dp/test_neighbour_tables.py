@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -209,9 +210,18 @@ def asks_until_content(table: pl.DataFrame) -> Any:
     return [noise([len(table)]) for _ in range(len(table))]
 
 
+def warns_of_it(table: pl.DataFrame) -> Any:
+    if table["x"].max() > 80:
+        warnings.warn("a cell lies far outside", UserWarning, stacklevel=2)
+    return laplace_integers(ONE, epsilon=1.0)([int(table["x"].clip(0, 100).sum())])
+
+
 @pytest.mark.parametrize(
     ("leak", "reason"),
     [
+        pytest.param(
+            warns_of_it, "a warning depends", marks=pytest.mark.filterwarnings("ignore:a cell lies")
+        ),
         (unclipped, "more than"),
         (own_bounds, "depend"),
         (own_count, "result differs"),

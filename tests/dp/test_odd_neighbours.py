@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
 import shutil
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -20,7 +22,7 @@ from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.learning.training import MODELS
 from mahrem.table import Reading
 from odd_learning import IMAGES, SEARCHED, learners, odd_last
-from odd_neighbours import COLUMNS, QUESTIONS, OddPair, draw_pair, usual_record, verbs
+from odd_neighbours import COLUMNS, QUESTIONS, OddPair, asks, draw_pair, usual_record, verbs
 from odd_sources import SOURCES, made
 
 QUICK = ("logistic/functional", "linear/functional", "logistic/objective", "svm/objective")
@@ -78,6 +80,42 @@ def test_what_one_cell_makes_of_all_others_comes_back(
     assert tables is not None
     for name in ("count() by ward", "count() where ward != '2' and cost >= 12", "sum(stay) by group"):
         assert_dp(verbs("add-remove")[name], *tables)
+
+
+@pytest.mark.parametrize(
+    ("source", "column", "usual", "odd"),
+    [
+        ("pandas, Arrow types", "hour", lambda _: dt.time(8), "unknown"),  # else a column of times
+        ("pandas", "admitted", np.datetime64, "unknown"),  # else a column of moments
+        ("CSV", "admitted", pd.Timestamp, pd.Timestamp("2024-01-02 13:05")),  # midnights are written then
+        ("DuckDB, texts", "admitted", pd.Timestamp, pd.Timestamp("2024-01-02 13:05")),
+        ("Parquet by DuckDB", "note", lambda _: dt.timedelta(1), None),  # a kind that polars does not know
+    ],
+)
+def test_usual_cells_of_another_kind_are_read_alike_beside_an_odd_one(
+    source: str, column: str, usual: Callable[[object], object], odd: object, tmp_path: Path
+) -> None:
+    people = [usual_record(Random(number)) for number in range(9)]
+    people = [person | {column: usual(person[column])} for person in people]
+    pair = OddPair("", people, [people[0] | {column: odd}, *people], "add-remove")
+    tables = tables_of(pair, source, tmp_path)
+    assert tables is not None
+    before = "count() where admitted <= '2024-01-02'"
+    for name in ("count() by ward", "count() by admitted", "count() by hour"):
+        assert_dp(verbs("add-remove")[name], *tables)
+    assert max(assert_dp(asks(before, "add-remove"), *tables).moved) <= 1
+
+
+def test_what_was_kept_with_few_digits_reads_the_same_beside_a_number_of_many() -> None:
+    few = pd.DataFrame({"dose": np.array([0.1, 0.5] * 20, dtype=np.float32)})
+    more = pd.concat([few, pd.DataFrame({"dose": [0.3]})])  # all have many digits now
+    kept = {"columns": {"dose": {"categories": ["0.1", "0.5"]}}}
+
+    def pipeline(table: object) -> object:
+        ledger = Ledger.temporary(epsilon=1, **kept)
+        return answer_query(table, "count() by dose", ledger=ledger, epsilon=1).rows
+
+    assert_dp(pipeline, few, more)
 
 
 def test_every_entry_that_learns_from_tables_is_tried() -> None:
@@ -169,7 +207,11 @@ def test_the_same_rows_under_a_second_ledger_are_recognised_in_any_form(tmp_path
     shutil.copy(path, tmp_path / "copied.csv")
     people.to_parquet(tmp_path / "people.parquet")
     people.to_csv(tmp_path / "semicolons.csv", index=False, sep=";")
-    same = [tmp_path / name for name in ("linked.csv", "copied.csv", "people.parquet", "semicolons.csv")]
+    renamed = people.rename(columns={"cost": "price", "ward": "room"})
+    renamed[[*reversed(renamed.columns)]].to_csv(tmp_path / "renamed.csv", index=False)
+    (tmp_path / "packed.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+    files = ("linked.csv", "copied.csv", "people.parquet", "semicolons.csv", "renamed.csv", "packed.csv.gz")
+    same = [tmp_path / name for name in files]
     shuffled = people.sample(frac=1, random_state=1)[people.columns[::-1]]
     for number, source in enumerate([*same, people, pl.from_pandas(people), shuffled, people[:200]]):
         with pytest.warns(PrivacyWarning, match="have paid from another ledger"):

@@ -8,7 +8,10 @@ import stat
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,6 +30,7 @@ from mahrem.learning.private import (  # noqa: E402
     PublicInputs,
     WarmStart,
 )
+from mahrem.learning.private.networks._digest import network_digest  # noqa: E402
 from mahrem.learning.private.steps import Descent  # noqa: E402
 
 torch.set_num_threads(1)
@@ -252,6 +256,66 @@ def test_a_checkpoint_knows_a_network_of_ones_own_by_its_body(tmp_path: Path) ->
     for other in (own_network(2.0), "logistic"):
         with pytest.raises(InvalidParameter, match="other settings"):
             classifier(network=other, checkpoint=path).fit(rows, labels, ledger=ledger)
+
+
+class Bent(torch.nn.Module):
+    """A network whose weights look the same whatever bends its answers."""
+
+    def __init__(self, bend: Any) -> None:
+        super().__init__()
+        self.layer, self.bend = torch.nn.Linear(2, 2), bend
+
+    @property
+    def bent(self) -> Any:
+        return self.bend
+
+    def forward(self, rows: Any) -> Any:
+        return self.layer(rows) * self.bent
+
+
+class Maker:
+    """Makes networks when it is called, or by its method."""
+
+    def __init__(self, bend: float) -> None:
+        self.bend = bend
+
+    def __call__(self, *_: object) -> Any:
+        return torch.nn.Linear(2, 2)
+
+    make = __call__
+
+
+def with_property(bend: float) -> Any:
+    kept = {"bend": bend}
+    return type("Bent", (Bent,), {"bent": property(lambda _: kept["bend"])})
+
+
+def with_module(bend: float) -> Any:
+    helpers = ModuleType("helpers")
+    exec(f"def bent(rows): return rows * {bend}", vars(helpers))  # noqa: S102 - as an import does
+    return FunctionType(compile("helpers.bent(3)", "", "eval"), {"helpers": helpers})
+
+
+MADE_OF: dict[str, Callable[[float], tuple[object, Any]]] = {
+    "an argument": lambda bend: (partial(Bent, bend=bend), Bent(1.0)),
+    "an object that is called": lambda bend: (Maker(bend), torch.nn.Linear(2, 2)),
+    "a method": lambda bend: (Maker(bend).make, torch.nn.Linear(2, 2)),
+    "an attribute": lambda bend: (Bent, Bent(bend)),
+    "a function of torch": lambda bend: (Bent, Bent(torch.tanh if bend > 1 else torch.relu)),
+    "a tensor": lambda bend: (Bent, Bent(torch.tensor([bend, 2.0]))),
+    "an object": lambda bend: (Bent, Bent(Maker(bend))),
+    "objects in a list": lambda bend: (Bent, Bent([1.0, {"bend": (1.0, bend, 1.0)}])),
+    "a property": lambda bend: (with_property(bend), with_property(bend)(1.0)),
+    "a function of another module": lambda bend: (with_module(bend), torch.nn.Linear(2, 2)),
+    "a body": lambda bend: (own_network(bend), own_network(bend)((2,), 2)),
+}
+
+
+@pytest.mark.parametrize("what", MADE_OF)
+def test_whatever_a_network_is_made_of_tells_it_from_another(what: str) -> None:
+    one, again, other = (network_digest(*MADE_OF[what](bend)) for bend in (1.0, 1.0, 2.0))
+    assert one == again
+    assert one != other
 
 
 def test_nothing_public_trains_without_paying() -> None:

@@ -174,6 +174,16 @@ def test_words_among_numbers_spoil_their_own_row_alone() -> None:
         assert codes.tolist() == [0, 1, -1]
 
 
+@pytest.mark.parametrize("odd", [[], [1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]], None, "secret"])
+@pytest.mark.parametrize("place", [0, 2, 5])
+def test_a_row_of_another_length_is_missing_and_changes_no_other(odd: object, place: int) -> None:
+    rows, labels = [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]] * 2, [1, 2, 1] * 2
+    clean, _ = given_rows(rows, labels, (1, 2), 1.0)
+    spoilt, _ = given_rows([*rows[:place], odd, *rows[place:]], [1, *labels], (1, 2), 1.0)
+    assert np.array_equal(np.delete(spoilt, place, axis=0), clean)
+    assert not spoilt[place].any()
+
+
 def test_other_rows_than_fitted_are_refused() -> None:
     model = ObjectivePerturbation(epsilon=1, delta=1e-6, classes=(1, 2))
     model.fit(np.ones((3, 2)), [1, 2, 1], ledger=Ledger.temporary(epsilon=1, delta=1e-6))

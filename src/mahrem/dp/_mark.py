@@ -21,6 +21,7 @@ from mahrem.table.cells.alone import plain_alone
 from mahrem.words import Note, warn_of
 
 KEPT = 1 << 12  # hashes of rows kept for one ledger
+UNLIKELY = 64  # different rows from which two tables are known without names; fewer may agree by chance
 SAME = 0.5  # share of the rows of the smaller table from which two are taken for the same data
 
 
@@ -50,21 +51,26 @@ def note_rows(key: bytes, rows: pl.LazyFrame) -> bool:
 
     Args:
         key: Of the new ledger.
-        rows: The table, in whatever form it came: the same rows as CSV, Parquet or a frame are the same.
+        rows: The table, in whatever form it came: the same rows as CSV, Parquet or a frame are the same, and
+            so are they where columns have other names and another order.
     """
     try:
         mine = private_key()
     except OSError:  # no place to remember anything: that is said where the ledger's mark is set
         return False
     schema = rows.collect_schema()
-    names = sorted(schema.names())
-    tag = hmac.new(mine, "\x1f".join(["rows", *names]).encode(), hashlib.sha256).hexdigest()[:16]
-    cells = [plain_alone(name, schema[name]).fill_null("\x00") for name in names]
-    texts = rows.select(pl.concat_str(cells, separator="\x1f")).collect().to_series()
-    sketch = RowSketch.of([texts], b"rows" + mine, kept=KEPT)
-    with suppress(OSError, ValueError):
-        return _remember(sketch, tag, _path(key).stem)
-    return False
+    cells = [plain_alone(name, schema[name]).fill_null("\x00") for name in sorted(schema.names())]
+    named = rows.select(pl.concat_str(cells, separator="\x1f")).collect().to_series()
+    nameless = rows.select(pl.concat_list(cells).list.sort().list.join("\x1f")).collect().to_series()
+    known = {"rows": (named, sorted(schema.names()), 1), "cells": (nameless, [str(len(cells))], UNLIKELY)}
+    spent = False
+    for kind, (texts, about, least) in known.items():
+        tag = hmac.new(mine, "\x1f".join([kind, *about]).encode(), hashlib.sha256).hexdigest()[:16]
+        sketch = RowSketch.of([texts], kind.encode() + mine, kept=KEPT)
+        if sketch.rows >= least:
+            with suppress(OSError, ValueError):
+                spent |= _remember(sketch, tag, _path(key).stem)
+    return spent
 
 
 def _remember(sketch: RowSketch, tag: str, ledger: str) -> bool:

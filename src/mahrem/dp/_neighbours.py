@@ -2,7 +2,8 @@
 
 On the neighbour every mechanism gives out what it gave on the table. A private pipeline then has no way to
 know which table it has: it must ask for the same things, its values before noise may differ by no more than
-was claimed, a ledger must have been told of every mechanism, and what it gives back must be the same. This
+was claimed, a ledger must have been told of every mechanism, and what it gives back or warns of must be the
+same. This
 finds the faults of glue code (bounds, counts or groups read off the data, a sum that was not clipped, noise
 that nobody paid for) at once and without statistics.
 """
@@ -10,7 +11,9 @@ that nobody paid for) at once and without statistics.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -86,10 +89,12 @@ def assert_dp(
         >>> assert_dp(mean_age, people, people[:3]).epsilon()
         1.0
     """
-    with listening(Tape()) as first:
+    with listening(Tape()) as first, _overhearing() as said:
         result = pipeline(table)
-    with listening(Tape(replay=first.steps)) as second:
+    with listening(Tape(replay=first.steps)) as second, _overhearing() as said_of_other:
         other = pipeline(neighbour)
+    if said != said_of_other:
+        raise NotPrivate(f"a warning depends on the data: {' / '.join(sorted(said ^ said_of_other))}")
     if first.spends != second.spends:
         raise NotPrivate("what was paid for depends on the data")
     _refuse_unpaid(first)
@@ -108,6 +113,18 @@ def assert_dp(
         )
     claimed = tuple(_allowed(step) for step in first.steps)
     return NeighbourEvidence(tuple(moved), claimed, tuple(first.spends))
+
+
+@contextmanager
+def _overhearing() -> Iterator[set[str]]:
+    """Keep what is warned of; it is still said."""
+    said: set[str] = set()
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        yield said
+    for warning in heard:
+        said.add(f"{warning.category.__name__}: {warning.message}")
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def _refuse_unpaid(tape: Tape) -> None:

@@ -9,7 +9,7 @@ import polars as pl
 
 from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, EvenGrid, Key, TallyPlan, Term
 from mahrem.table import Source
-from mahrem.table.cells.alone import number_alone, part_of_width, place_alone, text_alone
+from mahrem.table.cells.alone import number_alone, part_of_width, place_alone, text_alone, text_beside
 from mahrem.types import Integers
 
 
@@ -109,7 +109,7 @@ def _passes(condition: Condition, schema: pl.Schema, source: Source) -> pl.Expr:
         if condition.operator != "!=":
             return matches
         return text_alone(name, schema[name]).is_not_null() & ~matches
-    return _COMPARE[condition.operator](text_alone(name, schema[name]), str(value))
+    return _COMPARE[condition.operator](text_beside(name, schema[name], [str(value)]), str(value))
 
 
 _COMPARE: Mapping[str, Callable[[pl.Expr, float | str], pl.Expr]] = {

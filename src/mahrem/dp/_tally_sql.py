@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, EvenGrid, Key, TallyPlan, Term
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.table.cells.alone import number_of
+from mahrem.table.cells.alone import TEXT_OF_MIDNIGHT, are_days, number_of
 from mahrem.table.reading import Database, quoted
 from mahrem.types import Integers
 
@@ -178,7 +180,7 @@ def _declared_place(column: str, declared: tuple[str, ...], database: Database) 
                 numbers[number] = place
     arms = []
     if not _is_number(database.types[column]):
-        text = _text(column, database)
+        text = _text_beside(column, database, declared)
         arms = [
             f"WHEN {text} = {_text_literal(value.strip(), database)} THEN {place}"
             for place, value in enumerate(declared)
@@ -208,6 +210,17 @@ def _text(column: str, database: Database) -> str:
     return f"(NULLIF(btrim({quoted(column)}::text, {_BLANKS}), '') COLLATE \"C\")"
 
 
+def _text_beside(column: str, database: Database, compared: Iterable[str]) -> str:
+    """Read cells as text to be compared; beside days, a midnight written out is its day."""
+    text = _text(column, database)
+    if database.types[column].startswith("DATE") or not are_days(compared):
+        return text
+    found = f"regexp_matches({text}, '{TEXT_OF_MIDNIGHT}')"
+    if database.dialect != "duckdb":
+        found = f"{text} ~ '{TEXT_OF_MIDNIGHT}'"
+    return f"(CASE WHEN {found} THEN left({text}, 10) ELSE {text} END)"
+
+
 def _passes(condition: Condition, database: Database) -> str:
     values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
     if not condition.numeric and condition.operator in {"=", "!=", "in"}:
@@ -215,7 +228,10 @@ def _passes(condition: Condition, database: Database) -> str:
         if condition.operator != "!=":
             return f"({place} IS NOT NULL)"
         return f"({place} IS NULL AND {_text(condition.column, database)} IS NOT NULL)"
-    cell = _number(condition.column, database) if condition.numeric else _text(condition.column, database)
+    if condition.numeric:
+        cell = _number(condition.column, database)
+    else:
+        cell = _text_beside(condition.column, database, map(str, values))
     written = [
         _text_literal(value, database) if isinstance(value, str) else _literal(value) for value in values
     ]

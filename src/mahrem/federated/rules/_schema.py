@@ -13,7 +13,7 @@ from mahrem import check
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
 from mahrem.learning.rules import put_into_bins
 from mahrem.table import Reading
-from mahrem.table.cells.alone import number_alone, text_alone
+from mahrem.table.cells.alone import TEXT_OF_MIDNIGHT, number_alone, text_alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ class RulesSchema:
 
 
 def _plain(text: pl.Expr) -> pl.Expr:
-    """Write whole numbers and truths alike, whoever wrote the file; codes such as 007 stay as they are."""
+    """Write whole numbers, days and truths alike, whoever wrote the file; codes as 007 stay as they are."""
     lower = text.str.to_lowercase()
-    whole = text.str.replace(r"^(-?[0-9]+)\.0+$", "$1")
+    whole = text.str.replace(r"^(-?[0-9]+)\.0+$", "$1").str.replace(TEXT_OF_MIDNIGHT, "$1")
     return pl.when(lower.is_in(["true", "false"])).then(lower).otherwise(whole)

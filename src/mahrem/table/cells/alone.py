@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Complex, Integral, Real
 
@@ -20,6 +20,8 @@ import polars as pl
 from mahrem.table.cells._number_grid import EXACT
 
 __all__ = [
+    "TEXT_OF_MIDNIGHT",
+    "are_days",
     "day_alone",
     "number_alone",
     "number_of",
@@ -27,12 +29,15 @@ __all__ = [
     "place_alone",
     "plain_alone",
     "text_alone",
+    "text_beside",
     "texts_of_objects",
 ]
 
 _DAY = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ].*)?$"
 _CLOCK = "%Y-%m-%dT%H:%M:%S%.f"
 _MIDNIGHT = r"T00:00:00(?:[+-][0-9]{2}:[0-9]{2})?$"  # a day, whatever zone it was put in
+# The same in a column of texts: one moment makes pandas write the midnight of every other day into a file.
+TEXT_OF_MIDNIGHT = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]00:00:00([.]0+)?(Z|[+-][0-9]{2}:?[0-9]{2})?$"
 MOST_DIGITS = 400  # of a number; the largest float has 309
 _THOUSANDTHS = r"(\.[0-9]{3})000(?![0-9])"  # polars writes whole thousandths of a second with three digits
 _MICROSECOND = timedelta(microseconds=1)
@@ -55,6 +60,7 @@ def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:  # noqa: PLR0911 - one 
         trimmed = cell.cast(pl.String).str.strip_chars()
         return pl.when(trimmed != "").then(trimmed)
     if dtype.is_float():
+        cell = cell.cast(pl.Float64)  # one number of more digits widens those of all others
         exact = (cell == cell.round()) & (cell.abs() <= EXACT)
         whole = pl.when(exact).then(cell).cast(pl.Int64).cast(pl.String)
         return pl.coalesce(whole, cell.fill_nan(None).cast(pl.String))
@@ -72,6 +78,25 @@ def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:  # noqa: PLR0911 - one 
     if isinstance(dtype, pl.Duration):
         return _microseconds(cell, dtype).cast(pl.String)
     return pl.repeat(None, pl.len(), dtype=pl.String)
+
+
+def text_beside(column: str, dtype: pl.DataType, compared: Iterable[str]) -> pl.Expr:
+    """Write each cell as text to be compared with others; beside days, a midnight written out is its day.
+
+    Example:
+        >>> days = pl.DataFrame({"day": ["2024-01-02 00:00:00", "2024-01-02 13:05:00"]})
+        >>> days.select(text_beside("day", days.schema["day"], ["2024-01-02"]))["day"].to_list()
+        ['2024-01-02', '2024-01-02 13:05:00']
+    """
+    text = text_alone(column, dtype)
+    if isinstance(dtype, pl.String | pl.Categorical | pl.Enum) and are_days(compared):
+        return text.str.replace(TEXT_OF_MIDNIGHT, "$1")
+    return text
+
+
+def are_days(texts: Iterable[str]) -> bool:
+    """Say whether some texts are days."""
+    return any(re.match(_DAY, text.strip()) for text in texts)
 
 
 def number_alone(column: str, dtype: pl.DataType, decimal: str | None = None) -> pl.Expr:
@@ -176,7 +201,7 @@ def place_alone(column: str, dtype: pl.DataType, declared: tuple[str, ...]) -> p
         if number is not None:
             numbers.setdefault(number, place)
     places = pl.Series(range(len(declared)), dtype=pl.Int64)
-    by_text = text_alone(column, dtype).replace_strict(
+    by_text = text_beside(column, dtype, declared).replace_strict(
         pl.Series(declared).str.strip_chars(), places, default=None, return_dtype=pl.Int64
     )
     if not numbers:
@@ -226,7 +251,7 @@ def _text_of(value: object) -> str | None:  # noqa: PLR0911 - one line per kind
             return str(int(value))
         case Decimal():
             return _text_of_decimal(value)
-        case date() | timedelta():
+        case date() | time() | timedelta() | np.datetime64() | np.timedelta64():
             return _text_of_time(value)
         case Real():
             return _text_of_float(float(value))
@@ -235,7 +260,12 @@ def _text_of(value: object) -> str | None:  # noqa: PLR0911 - one line per kind
     return None
 
 
-def _text_of_time(value: date | timedelta) -> str | None:
+def _text_of_time(value: date | time | timedelta | np.datetime64 | np.timedelta64) -> str | None:
+    if isinstance(value, time):
+        return _text_in_column(pl.Series([value]))
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        unit = "ns" if np.datetime_data(value)[0] in {"ns", "ps", "fs", "as"} else "us"
+        return _text_in_column(pl.Series(np.array([value]).astype(f"{value.dtype.kind}8[{unit}]")))
     if value != value:  # noqa: PLR0124 - a day that is none is not equal to itself
         return None
     if isinstance(value, timedelta):
@@ -257,4 +287,10 @@ def _text_of_float(value: float) -> str | None:
         return None
     if value.is_integer() and abs(value) <= EXACT:
         return str(int(value))
-    return str(pl.Series([value]).cast(pl.String)[0])  # as a column of such numbers is written
+    return _text_in_column(pl.Series([value]))
+
+
+def _text_in_column(cell: pl.Series) -> str | None:
+    """Write a cell as a column of such is written."""
+    text: str | None = pl.select(_text(pl.lit(cell), cell.dtype)).item()
+    return text

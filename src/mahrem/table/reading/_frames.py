@@ -410,8 +410,8 @@ def open_polars(
     label = f"{kind} {path.name!r}"
     try:
         lazy = scan()
-        schema = lazy.collect_schema()
-        if any(isinstance(known, pl.Decimal) and known.precision > WIDEST for known in schema.values()):
+        schema = _known_schema(lazy)
+        if schema is None:
             return _open_wide(files or [path], label, reading, "feather" if files is None else "parquet")
         rows = int(lazy.select(pl.len()).collect().item())
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -424,8 +424,18 @@ def open_polars(
     return PolarsSource(lazy, label=label, reading=reading, columns=schema.names(), rows=rows, slices=slices)
 
 
+def _known_schema(lazy: pl.LazyFrame) -> pl.Schema | None:
+    """Give names and kinds; None where polars does not know a kind, as spans of months and long decimals."""
+    try:
+        schema = lazy.collect_schema()
+    except pl.exceptions.PanicException:
+        return None
+    wide = any(isinstance(known, pl.Decimal) and known.precision > WIDEST for known in schema.values())
+    return None if wide else schema
+
+
 def _open_wide(files: Sequence[Path], label: str, reading: Reading, kind: str) -> Source:
-    """Open files with decimals that polars does not read: one long number makes a column of them."""
+    """Open files with columns that polars does not read: one long number makes a column of such."""
     from pyarrow import dataset
 
     from mahrem.table.reading._arrow import ArrowSource

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter
@@ -41,7 +43,35 @@ def given_numbers(values: object, name: str) -> Floats:
         >>> given_numbers([[1, "x"], [2.5, None]], "X").tolist()
         [[1.0, nan], [2.5, nan]]
     """
-    return _numbers(np.asarray(values, dtype=None if hasattr(values, "__array__") else object), name)
+    return _numbers(_even(values), name)
+
+
+def _even(values: Any) -> npt.NDArray[Any]:
+    """Give rows as one array; a row of another shape than most has no value at all, and changes no other.
+
+    Example:
+        >>> _even([[1, 2], [3], [4, 5]]).tolist()
+        [[1, 2], [None, None], [4, 5]]
+    """
+    if hasattr(values, "__array__"):
+        values = np.asarray(values)
+        if values.dtype != object or values.ndim > 1:
+            return cast("npt.NDArray[Any]", values)
+    rows = [_alone(row) for row in values]
+    shapes = Counter(row.shape for row in rows).most_common(1)
+    usual = shapes[0][0] if shapes else ()
+    held = np.full((len(rows), *usual), None, dtype=object)
+    for place, row in enumerate(rows):
+        if row.shape == usual:
+            held[place] = row[()]
+    return held
+
+
+def _alone(row: object) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(row, dtype=object)
+    except ValueError:  # parts of parts that fit no array
+        return np.empty(0, dtype=object)
 
 
 def target_numbers(values: object, name: str) -> Floats:
@@ -79,9 +109,7 @@ def length_of(targets: object) -> tuple[int, ...]:
 
 def shape_of(values: object) -> tuple[int, ...]:
     """Give the shape of rows or labels, whatever they hold."""
-    if hasattr(values, "__array__"):
-        return np.shape(values)
-    return np.asarray(values, dtype=object).shape
+    return _even(values).shape
 
 
 def _cells(values: object, name: str) -> pl.Series:

@@ -52,7 +52,7 @@ class ObjectivePlan:
         epsilon, delta, width, norm = problem.epsilon, problem.delta, problem.width, problem.norm
         main = epsilon * (1 - RELEASE), delta * (1 - RELEASE)
         smooth = problem.loss.most_curve * norm**2
-        least = smooth / math.expm1(main[0] * CURVATURE)
+        least = smooth / math.expm1(min(main[0] * CURVATURE, 700))
         weight = least
         if problem.regularisation is not None:
             weight = check.finite(regularisation=problem.regularisation)
