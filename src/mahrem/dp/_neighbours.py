@@ -89,12 +89,14 @@ def assert_dp(
         >>> assert_dp(mean_age, people, people[:3]).epsilon()
         1.0
     """
-    with listening(Tape()) as first, _overhearing() as said:
+    with listening(Tape()) as first, _overhearing() as warnings_of_table:
         result = pipeline(table)
-    with listening(Tape(replay=first.steps)) as second, _overhearing() as said_of_other:
+    with listening(Tape(replay=first.steps)) as second, _overhearing() as warnings_of_other:
         other = pipeline(neighbour)
-    if said != said_of_other:
-        raise NotPrivate(f"a warning depends on the data: {' / '.join(sorted(said ^ said_of_other))}")
+    if warnings_of_table != warnings_of_other:
+        raise NotPrivate(
+            f"a warning depends on the data: {' / '.join(sorted(warnings_of_table ^ warnings_of_other))}"
+        )
     if first.spends != second.spends:
         raise NotPrivate("what was paid for depends on the data")
     _refuse_unpaid(first)
@@ -118,12 +120,12 @@ def assert_dp(
 @contextmanager
 def _overhearing() -> Iterator[set[str]]:
     """Keep what is warned of; it is still said."""
-    said: set[str] = set()
+    texts: set[str] = set()
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        yield said
+        yield texts
     for warning in heard:
-        said.add(f"{warning.category.__name__}: {warning.message}")
+        texts.add(f"{warning.category.__name__}: {warning.message}")
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 

@@ -215,10 +215,10 @@ def _text_beside(column: str, database: Database, compared: Iterable[str]) -> st
     text = _text(column, database)
     if database.types[column].startswith("DATE") or not are_days(compared):
         return text
-    found = f"regexp_matches({text}, '{TEXT_OF_MIDNIGHT}')"
+    is_midnight = f"regexp_matches({text}, '{TEXT_OF_MIDNIGHT}')"
     if database.dialect != "duckdb":
-        found = f"{text} ~ '{TEXT_OF_MIDNIGHT}'"
-    return f"(CASE WHEN {found} THEN left({text}, 10) ELSE {text} END)"
+        is_midnight = f"{text} ~ '{TEXT_OF_MIDNIGHT}'"
+    return f"(CASE WHEN {is_midnight} THEN left({text}, 10) ELSE {text} END)"
 
 
 def _passes(condition: Condition, database: Database) -> str:
