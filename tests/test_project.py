@@ -145,8 +145,8 @@ ANONYMIZE = (
         (("--version",), 40, []),
         (("--help",), 90, []),
         ((*ANONYMIZE, "--no-html"), 150, ["pyarrow"]),
-        (ANONYMIZE, 193, ["pyarrow"]),
-        (("demo", "-o", "demo"), 201, ["pyarrow"]),
+        (ANONYMIZE, 195, ["pyarrow"]),
+        (("demo", "-o", "demo"), 203, ["pyarrow"]),
     ],
 )
 def test_a_verb_loads_only_what_it_uses(

@@ -78,8 +78,8 @@ class RunModel:
         if len(missing) > 1 and not near and not isinstance(self.classifier, RuleList):
             raise InvalidInput(
                 f"columns={shorten(missing)} of the model are not in this table; it is asked with all its "
-                "columns in one table; houses that keep them apart agree on --predict, and then "
-                "`federate run --predict` asks all of them"
+                "columns in one table; houses that keep them apart agree on predict, and then a run that "
+                "predicts asks all of them"
             )
 
     def findings(self, frame: pl.DataFrame) -> tuple[CheckFinding, ...]:
