@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
+_Root = tuple[float, float, float]  # what is left of the second equation, alpha, beta
 _FAR = 400  # people beyond the rows of a class, for series that die out
 
 
@@ -112,33 +113,49 @@ def slide(sizes: Sequence[int], people: int) -> list[float]:
     classes = _classes(times, fraction)
     found: list[float] = []
 
-    def shown(alpha: float, beta: float, rows: int) -> float:
-        """The share of classes that show so many rows: in closed form, after the sum over their sizes."""
-        outside = (1 - fraction) * (1 - beta)
-        scale = (beta / (1 - outside)) ** alpha
-        if rows == 1:
-            return fraction * scale * (1 + alpha * outside / (1 - outside))
-        inner = alpha * (1 - beta) / (1 - outside)
-        return fraction**2 * scale * inner * (1 + (alpha + 1) * outside / (2 * (1 - outside)))
-
     def alphas(beta: float) -> list[float]:
         grid = [math.exp(step / 12) for step in range(-120, 249)]
-        return _roots(lambda alpha: shown(alpha, beta, 1) - times[1] / classes, grid)
+        return _roots(lambda alpha: _showing(fraction, alpha, beta, 1) - times[1] / classes, grid)
 
-    def excess(place: float) -> list[tuple[float, float, float]]:
+    def excess(place: float) -> list[_Root]:
         beta = 1 / (1 + math.exp(-place))
-        return [(shown(alpha, beta, 2) - times[2] / classes, alpha, beta) for alpha in alphas(beta)]
+        return [
+            (_showing(fraction, alpha, beta, 2) - times[2] / classes, alpha, beta) for alpha in alphas(beta)
+        ]
 
-    spread = [step / 12 for step in range(-192, 193)]
-    rows_of = [excess(place) for place in spread]
-    for left, right in pairwise(rows_of):
-        few, many = sorted((left, right), key=len)
-        # Two roots that begin between two steps met there; of others the late ones go on.
-        meet = [(many[0], many[1])] if not few and len(many) == 2 else []
-        for one, other in [*zip(left[-len(few) :], right[-len(few) :], strict=True), *meet] if few else meet:
-            if one[0] * other[0] <= 0:
-                found.append(min(classes * one[2] ** one[1], classes * other[2] ** other[1]))
+    def follow(places: list[float], finer: int) -> None:
+        """Look for changes of sign along both branches of alphas; two that begin together met in between."""
+        for (low, left), (high, right) in pairwise([(place, excess(place)) for place in places]):
+            if {len(left), len(right)} == {0, 2} and finer:
+                follow([low + (high - low) * step / 12 for step in range(13)], finer - 1)
+                continue
+            for one, other in _going_on(left, right):
+                if one[0] * other[0] <= 0:
+                    found.append(min(classes * one[2] ** one[1], classes * other[2] ** other[1]))
+
+    follow([step / 12 for step in range(-192, 193)], 3)
     return found
+
+
+def _showing(fraction: float, alpha: float, beta: float, rows: int) -> float:
+    """The share of classes that show so many rows: in closed form, after the sum over their sizes."""
+    outside = (1 - fraction) * (1 - beta)
+    scale = (beta / (1 - outside)) ** alpha
+    if rows == 1:
+        return fraction * scale * (1 + alpha * outside / (1 - outside))
+    inner = alpha * (1 - beta) / (1 - outside)
+    return fraction**2 * scale * inner * (1 + (alpha + 1) * outside / (2 * (1 - outside)))
+
+
+def _going_on(left: list[_Root], right: list[_Root]) -> Iterable[tuple[_Root, _Root]]:
+    """Pair the roots of two steps; two that begin together met in between, one of two may leave the grid."""
+    few, many = sorted((left, right), key=len)
+    if len(few) == len(many):
+        return zip(left, right, strict=True)
+    if not few:
+        return [(many[0], many[1])] if len(many) == 2 else []
+    (own,) = few
+    return [(own, min(many, key=lambda other: abs(math.log(other[1] / own[1]))))]
 
 
 def _classes(times: Counter[int], fraction: float) -> float:

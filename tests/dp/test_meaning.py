@@ -78,7 +78,7 @@ def test_the_gain_of_several_mechanisms_is_that_of_the_best_test_by_counting(nam
     gain = composed_gain(spends, sum(spend.epsilon for spend in spends), 0.0, ADD)
     best = float((found - alarms).max())
     assert best - 1e-9 <= gain.advantage <= best + 1e-3
-    for share, said in gain.found.items():
+    for share, said in gain.detections.items():
         by_counting = float(np.interp(share, alarms, found))
         assert by_counting - 1e-9 <= said <= by_counting * 1.01 + 1e-4
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -12,6 +13,7 @@ from mahrem.estimates._zayatz import size_histogram
 from mahrem.types import Integers, Sizes
 
 _GRID: Final = 400  # betas at which a change of sign is looked for
+_HALVINGS: Final = 30  # towards where alphas begin or end
 _MOST: Final = 1e9  # alphas above it are the border, not a solution
 
 
@@ -91,15 +93,20 @@ def _solutions(ones: float, twos: float, fraction: float, *, late: bool) -> list
         fraction: Share of the population that is in the sample.
         late: Take the larger alpha where two fit the first equation.
     """
-    spread = np.linspace(-16.0, 16.0, _GRID)
-    betas = 1.0 / (1.0 + np.exp(-spread))
 
     def excess(place: float) -> float:
         beta = 1.0 / (1.0 + math.exp(-place))
         alpha = _alpha(beta, ones, fraction, late=late)
         return math.nan if alpha is None else _pairs(alpha, beta, fraction) / twos - 1.0
 
+    spread = np.linspace(-16.0, 16.0, _GRID)
     values = np.array([excess(float(place)) for place in spread])
+    for edge in np.flatnonzero(np.isnan(values[:-1]) != np.isnan(values[1:])).tolist():
+        more = _towards_edge(excess, float(spread[edge]), float(spread[edge + 1]))
+        spread, values = np.append(spread, more), np.append(values, [excess(place) for place in more])
+    order = np.argsort(spread)
+    spread, values = spread[order], values[order]
+    betas = 1.0 / (1.0 + np.exp(-spread))
     change = np.flatnonzero(values[:-1] * values[1:] < 0)
     solutions = []
     for place in change:
@@ -116,6 +123,20 @@ def _solutions(ones: float, twos: float, fraction: float, *, late: bool) -> list
         if (alpha := _alpha(float(betas[place]), ones, fraction, late=late)) is not None
     ]
     return solutions
+
+
+def _towards_edge(excess: Callable[[float], float], low: float, high: float) -> list[float]:
+    """Give places ever nearer to where alphas begin or end: branches meet there, and a root may be near."""
+    inside, outside = (high, low) if math.isnan(excess(low)) else (low, high)
+    places = []
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        if math.isnan(excess(middle)):
+            outside = middle
+        else:
+            inside = middle
+            places.append(middle)
+    return places
 
 
 def _alpha(beta: float, ones: float, fraction: float, *, late: bool) -> float | None:
