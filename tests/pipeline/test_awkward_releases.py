@@ -126,6 +126,9 @@ def test_open_ends_beside_suppressed_rows_are_published_in_every_format(tmp_path
     audit = mh.audit(tmp_path / "r")
     assert audit.holds
     assert audit.report["utility"]["suppressed"] == 4
+    large = frame.with_columns(age=pl.col("age").cast(pl.Float64) * 1e100)  # beyond SAS transport files
+    mh.anonymize(large, format=format_, output=tmp_path / "s", **{**settings, "top": {}})
+    assert mh.audit(tmp_path / "s").report["utility"]["suppressed"] == 4
 
 
 @pytest.mark.filterwarnings("ignore:.*composition")  # the same people on purpose

@@ -152,6 +152,14 @@ def test_a_row_that_shows_nothing_is_suppressed_and_one_that_shows_its_illness_i
     assert not verdict.holds
 
 
+def test_missing_words_do_not_hide_somebody_who_stands_alone() -> None:
+    frame = pl.DataFrame({"zip": [None, "1", "1"], "illness": [None, "flu", "gout"]})
+    claims = Claims(quasi=["zip"], promises=[Promise(KAnonymity(2), None)], sensitive={"illness": ILLNESS})
+    verdict = verify(frame.lazy(), claims, suppressed=np.ones(3, np.bool_))  # any row may have been meant to
+    assert verdict.suppressed == 0
+    assert not verdict.holds
+
+
 def test_people_are_counted_once_however_many_rows_they_have() -> None:
     frame = pl.DataFrame({"zip": ["1", "1", "1", "2", "2"]})
     promise = [Promise(KAnonymity(2), None)]

@@ -28,6 +28,7 @@ from mahrem.release import BY_RECIPE
 from mahrem.release.decisions import BOUNDING, Policy, recoding_of
 from mahrem.table import FORMATS, Axis, Cells, Leaves, Words, as_polars
 from mahrem.table.cells import text_where_needed
+from mahrem.table.formats import LabelledFiles
 from mahrem.table.reading import pruned
 from mahrem.table.writing import refuse_unwritable
 from mahrem.threads import in_parallel
@@ -196,7 +197,18 @@ class Draft:
             refuse_unwritable(table.schema, self.policy.format)
             return starred(text_where_needed(table), hidden), order
         pruned_ones = (pruned(table[name]) for name, kind in table.schema.items() if kind == pl.Enum)
-        return table.with_columns(pruned_ones), order
+        return self._as_held(table.with_columns(pruned_ones), order), order
+
+    def _as_held(self, table: pl.DataFrame, order: Rows | None) -> pl.DataFrame:
+        """Let a format make text of columns that it cannot hold; rows that show nothing say so there."""
+        files = FORMATS[self.policy.format].load()
+        if not isinstance(files, LabelledFiles):
+            return table
+        held = files.as_held(table)
+        texts = [name for name, kind in held.schema.items() if kind == pl.String]
+        new = [name for name in texts if table.schema[name] != pl.String]
+        hidden = self.hidden if order is None else self.hidden[order]
+        return held.with_columns(starred(held.select(new), hidden))
 
     def rest_for_file(self) -> tuple[pl.DataFrame, Rows | None]:
         """Put the columns together that are no cells of classes, and say in which order rows now come."""

@@ -58,7 +58,11 @@ class RecordFiles(Protocol):
 
 @runtime_checkable
 class LabelledFiles(Protocol):
-    """Files in which columns are told in words beside their names."""
+    """Files of packages that hold some kinds of cells alone, with words beside the names of columns."""
+
+    def as_held(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Give a table as such a file holds it: columns with a cell that it cannot hold are text."""
+        ...
 
     def write_labelled(
         self, frame: pl.DataFrame, stream: BinaryIO, folder: Path, labels: Mapping[str, str]

@@ -110,15 +110,15 @@ def suppressed_rows(
     """Say which rows show nothing: ``*`` in every quasi-identifier and in everything sensitive.
 
     A row that still shows its sensitive value is not suppressed: its class must hide it like any other.
-    Columns of numbers have no star, nor have open ends that a format writes as text; there a missing value
-    shows nothing, but only in rows ``meant`` to be suppressed: in any other file it may just be missing.
-    Without a sensitive column nobody knows what such a row shows.
+    Columns of numbers have no star; there a missing value shows nothing, but only in rows ``meant`` to be
+    suppressed: in any other file it may just be missing. Without a sensitive column nobody knows what such
+    a row shows.
     """
     if not meant and not sensitive:
         return pl.lit(value=False)
     words = (*TEXTS, pl.Enum)
     hidden = [
-        (_as_word(name, schema[name]) == SUPPRESSED).fill_null(value=meant)
+        (_as_word(name, schema[name]) == SUPPRESSED).fill_null(value=False)
         if isinstance(schema[name], words)
         else (pl.col(name).is_null() if meant else pl.lit(value=False))
         for name in (*quasi, *sensitive)

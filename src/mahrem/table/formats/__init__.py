@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.table._formats import NumberedCells, NumberedFiles, RecordFiles, SlicedFiles
+    from mahrem.table._formats import LabelledFiles, NumberedCells, NumberedFiles, RecordFiles, SlicedFiles
 else:
     __getattr__, __dir__ = offered(__name__)
 
-__all__ = ["NumberedCells", "NumberedFiles", "RecordFiles", "SlicedFiles"]
+__all__ = ["LabelledFiles", "NumberedCells", "NumberedFiles", "RecordFiles", "SlicedFiles"]

@@ -94,11 +94,10 @@ class StatisticsFiles:
               text excepted. What the package cannot hold is written as text.
             - Words are those of the table that is written, in alphabetical order.
         """
-        self._refuse(frame)
         columns: list[pl.Series] = []
         words: dict[str, dict[int | float, str]] = {}
-        for column in frame.get_columns():
-            kept = self._cells(column)
+        for column in self.as_held(frame).get_columns():
+            kept = column
             known = self._words(kept) if kept.dtype == pl.String else []
             if known:
                 codes = {word: code for code, word in enumerate(known, 1)}
@@ -115,6 +114,15 @@ class StatisticsFiles:
             with path.open("rb") as written:
                 while block := written.read(_BLOCK):
                     stream.write(block)
+
+    def as_held(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Give a table as the package holds it: columns with a cell that it cannot hold are text.
+
+        Raises:
+            InvalidParameter: If a column has a name or cells that are nothing to the package.
+        """
+        self._refuse(frame)
+        return pl.DataFrame([self._cells(column) for column in frame.get_columns()])
 
     def write_parts(self, parts: Iterator[pl.DataFrame], stream: BinaryIO, folder: Path) -> int:
         """Hold all parts: codes are given to the words of all of them."""
