@@ -243,7 +243,7 @@ def _exact(
         whole = min(whole, time.process_time() - start)
     assert learnt.exact
     assert learnt.model == model
-    traffic = grid.traffic
+    traffic = apart.traffic  # what a client of its own sends
     return Row(
         case=f"exact du-CBA on {name}, support {settings.support}, {CLIENTS} clients",
         n=cells.height,

@@ -189,24 +189,26 @@ def a_server_of_another_authority_is_refused(processes: Processes, tmp_path: Pat
     processes.served()
     other = replace(processes.federation, authority=make_authority(2)[1].decode())
     (tmp_path / "federation.toml").write_text(other.as_toml())
-    settings = agreeing(processes.folder, patience=PATIENCE)
+    settings = agreeing(processes.folder, patience=PATIENCE, audit=tmp_path / "audit.jsonl")
     with pytest.raises(InvalidInput, match="certificate is refused"):
         join_federation(tmp_path / "federation.toml", TABLES["north"], processes.key("east"), settings)
+    assert "certificate is refused" in (tmp_path / "audit.jsonl").read_text()
 
 
-def a_client_whose_clock_is_wrong_is_told_so(processes: Processes, _: Path) -> None:
+def a_client_whose_clock_is_off_by_a_day_is_told_so(processes: Processes, tmp_path: Path) -> None:
     processes.served()
-    later = 3600.0
+    later = 86_400.0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mahrem.federated.flower._node.clock_here", lambda: time.time() + later)
         patch.setattr("mahrem.federated.flower._connection.time", lambda: time.time() + later)
-        with pytest.raises(InvalidInput, match=r"clock: the clock here is 3,[56]\d\d seconds ahead"):
+        with pytest.raises(InvalidInput, match=r"clock: the clock here is 86,[34]\d\d seconds ahead"):
             join_federation(
                 processes.folder / "federation.toml",
                 TABLES["north"],
                 processes.key("east"),
-                agreeing(processes.folder, patience=PATIENCE),
+                agreeing(processes.folder, patience=PATIENCE, audit=tmp_path / "audit.jsonl"),
             )
+    assert "the clock here is" in (tmp_path / "audit.jsonl").read_text()
 
 
 def test_a_client_of_another_schema_says_so_and_does_not_begin(idle: Processes, tmp_path: Path) -> None:
@@ -376,14 +378,16 @@ def test_a_certificate_of_another_day_is_refused_with_the_time_here(
             tmp_path / "federation.toml",
             TABLES["north"],
             idle.key("north"),
-            agreeing(idle.folder, patience=5),
+            agreeing(idle.folder, patience=5, audit=tmp_path / "audit.jsonl"),
         )
+    assert why in (tmp_path / "audit.jsonl").read_text()
     folder = tmp_path / "copy"
     (folder / "server").mkdir(parents=True)
     (folder / "federation.toml").write_text(server_of_another_day.as_toml())
     (folder / "server" / "operator.token").write_text("0" * 64)
     with pytest.raises(InvalidInput, match=here):
         run_federation(folder, RunSettings(output=tmp_path / "run", wait=5))
+    assert why in (tmp_path / "run" / "state.json").read_text()
 
 
 def a_token_of_another_server_is_refused(processes: Processes, tmp_path: Path) -> None:
@@ -410,7 +414,7 @@ STEPS = (
     a_key_that_is_not_registered_is_refused,
     a_token_of_another_server_is_refused,
     a_server_of_another_authority_is_refused,
-    a_client_whose_clock_is_wrong_is_told_so,
+    a_client_whose_clock_is_off_by_a_day_is_told_so,
     a_client_that_drops_after_its_masks_are_shared_is_survived,
     a_silo_that_spells_otherwise_or_has_another_file_does_not_join_silently,
     a_run_that_loses_a_client_waits_for_it_and_goes_on,

@@ -15,9 +15,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import typer
 
 from federation_processes import PATIENCE, free_port, load_flower
 from mahrem.cli._app import _run
+from mahrem.cli.federating import federate_verbs
 from mahrem.federated import Federation, ShapeTask, SharedModel
 from mahrem.federated.shapes import learn_vertical_trees
 from mahrem.federated.wire import LocalGrid, Seal
@@ -25,6 +27,7 @@ from mahrem.federated.wire import LocalGrid, Seal
 GUIDES = Path(__file__).parents[3] / "docs" / "guide"
 LINE = re.compile(r"^(\w+)\$ mahrem (.*?)( &)?(?:\s+# exit code (\d+))?$")
 LEAVES = re.compile(r"^(\w+)\$ kill %1$")
+CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def patients(rows: int, seed: int) -> pl.DataFrame:
@@ -94,8 +97,7 @@ def houses(
 def follow(guide: str, houses: Houses) -> str:
     """Do what a guide says, line by line; gives all that was printed."""
     text = (GUIDES / guide).read_text(encoding="utf-8")
-    blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
+    lines = [line for block in CONSOLE.findall(text) for line in block.splitlines()]
     assert len(lines) > 12
     for line in lines:
         if left := LEAVES.match(line):
@@ -183,3 +185,36 @@ def simulated_trees(file: Path, parts: Mapping[str, pl.DataFrame]) -> SharedMode
     members = {name: task._client(name, part, Seal(bytes(32)), tuple(parts)) for name, part in parts.items()}
     learn_vertical_trees(LocalGrid(members), task.plan.plan(), task.schema.classes)  # type: ignore[arg-type]
     return members["clinic"].model()
+
+
+PAGES = ("federated.md", "federated-learning.md", "federated-shapes.md")
+SHOWN = re.compile(r"^(?:\w*)\$ mahrem (federate .*?)(?:\s+# .*)?$", re.MULTILINE)
+MAKES = {"key", "schema", "init"}  # what needs no server is done, of the others the options are read
+
+
+def commands(page: str) -> list[list[str]]:
+    """Give the commands of a page's blocks that no guide above walks through."""
+    text = (GUIDES / page).read_text(encoding="utf-8").replace("\\\n", " ")
+    return [shlex.split(line) for block in CONSOLE.findall(text) for line in SHOWN.findall(block)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_of_the_reference_are_those_of_the_command_line(page: str, houses: Houses) -> None:
+    found = commands(page)
+    assert found
+    for name in ("north", "south", "west", "east"):
+        assert _run(["federate", "key", f"given-{name}"]) == 0
+        Path(f"given-{name}.pub").rename(f"{name}.pub")
+    patients(300, 1).rename({"readmitted": "income"}).write_csv("public.csv")
+    Path("network.py").write_text(
+        "import torch\n\n\ndef make(inputs, classes):\n    return torch.nn.Linear(inputs, classes)\n"
+    )
+    assert _run(["federate", "schema", "public.csv", "--target", "income", "-o", "schema.toml"]) == 0
+    verbs = typer.main.get_command(federate_verbs).commands
+    for number, words in enumerate(found):
+        verb = verbs[words[1]]
+        verb.make_parser(verb.context_class(verb)).parse_args(words[2:])  # refuses options that are none
+        if words[1] in MAKES:
+            places = {"study": f"study-{number}"} if words[1] == "init" else {"schema.toml": f"{number}.toml"}
+            code, told = _run([places.get(word, word) for word in words]), houses.capsys.readouterr()
+            assert code == 0, f"{shlex.join(words)}\n{told.out}{told.err}"

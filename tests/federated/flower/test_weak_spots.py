@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
 from federation_processes import load_flower
 from mahrem.errors import InvalidInput, OutputFailed
 from mahrem.federated.flower import Federation, init_federation, join_federation, make_key_files
-from mahrem.federated.rules import RulesPlan, RulesSchema
+from mahrem.federated.rules import RulesPlan, RulesSchema, RulesSilo
 from mahrem.federated.runs import ClientSettings, RulesTask, WeightsTask
 from mahrem.federated.weights import LearningPlan, Protections, propose_schema
 from silo_learning import people
@@ -96,7 +100,7 @@ def test_files_of_keys_that_are_none_are_refused_by_name(base: Path) -> None:
     refused(base, file, "known='nobody.pub' cannot be read", known=(str(base / "nobody.pub"),))
     refused(base, file, "key", known=(str(base / "table.csv"),))
     state = base / "state" / "federations" / "known.jsonl"
-    state.parent.mkdir(parents=True)
+    state.parent.mkdir(parents=True, exist_ok=True)  # a client that stayed away wrote down why
     state.write_text("broken")
     refused(base, file, "known keys cannot be read; mend it")
 
@@ -142,3 +146,94 @@ def test_a_promise_that_is_split_over_several_plans_is_noticed(base: Path) -> No
     join(base, second, despite=("promised",))
     (base / "state" / "federations" / "promises.jsonl").write_text("broken")
     refused(base, second, "earlier promises cannot be read; mend it")
+
+
+def test_a_sum_of_two_is_joined_by_those_who_agreed_to_that(base: Path) -> None:
+    """Of two members each subtracts itself; of three, one who sits at the server and one more do."""
+    known = keys_of(base, "east", "south")
+    file = made(base, replace(COUNTS, least_clients=2))
+    refused(base, file, "two members alone.*despite='pair:class'", known=known)
+    join(base, file, known=known, despite=("pair",))
+    join(base, made(base, replace(COUNTS, least_clients=3), "three"), known=known)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        replace(COUNTS, recount=True, least_clients=3),
+        LearningPlan(model="logistic", rounds=2, sum="masked", fraction=0.7, least_clients=3),
+    ],
+)
+def test_a_plan_under_which_nobody_remembers_whom_sums_were_over_needs_agreement(
+    base: Path, plan: RulesPlan | LearningPlan
+) -> None:
+    """A server writes ``recount`` into the plan and drops one hospital in the second half of a run."""
+    known = keys_of(base, "east", "south")
+    file = made(base, plan)
+    settings: dict[str, Any] = {"known": known}
+    if isinstance(plan, LearningPlan):
+        settings["policy"] = {"quasi": ["age", "town"], "k": 3}  # the table itself needs no noise then
+    refused(base, file, "other clients from one round.*despite='recount:class'", **settings)
+    join(base, file, despite=("recount",), **settings)
+
+
+NEW = pl.DataFrame({"age": [41], "town": ["elm"], "class": ["yes"]}).cast(dict(TABLE.schema))
+
+
+def counted(table: pl.DataFrame, least: int) -> Any:
+    """Count every cell by class, as a client answers."""
+    silo = RulesSilo(RULES.cells(table), "class", least_count=least)
+    named = silo.table.items.pairs()
+    places, cells = [place for place, _ in named], [cell for _, cell in named]
+    body = {
+        "columns": list(silo.table.items.columns),
+        "classes": ["no", "yes"],
+        "places": places,
+        "cells": cells,
+    }
+    sets = np.arange(len(named))[:, None]
+    return named, silo.numbers("counts", {**body, "sets": sets}).reshape(-1, 2)
+
+
+def test_one_who_joined_between_two_runs_is_not_read_off_their_difference(base: Path) -> None:
+    """The same members, plan and keys; a server that knows when somebody was admitted runs again."""
+    more = pl.concat([TABLE, NEW])
+    named, before = counted(TABLE, 1)
+    told = counted(more, 1)[1] - before
+    cells = {cell for (_, cell), moved in zip(named, told[1:], strict=True) if moved.any()}
+    assert "elm" in cells  # what it would get: the cells of the new one, and the class
+    assert told[1:].any(axis=0).tolist() == [False, True]
+
+    file, known = made(base, COUNTS), keys_of(base, "east", "south")
+    join(base, file, known=known)
+    join(base, file)  # the same table, as often as one likes
+    TABLE.sample(fraction=1, shuffle=True, seed=1).write_csv(base / "table.csv")
+    join(base, file)  # in another order
+    more.write_csv(base / "table.csv")
+    refused(base, file, "fewer than twenty people joined.*despite='changed:class'")
+    other = made(base, replace(COUNTS, support=0.1), "other")
+    refused(base, other, "fewer than twenty people joined")
+    TABLE.with_columns(town=pl.col("town").reverse()).head(TABLE.height - 1).vstack(NEW).write_csv(
+        base / "table.csv"
+    )
+    refused(base, file, "fewer than twenty")  # as many rows as before
+    pl.concat([TABLE, people(20, 9)]).write_csv(base / "table.csv")
+    join(base, file)  # twenty together
+    state = base / "state" / "federations" / "tables.jsonl"
+    assert stat.S_IMODE(state.stat().st_mode) == 0o600
+    assert not any(town in state.read_text() for town in TABLE["town"].unique())
+    state.write_text("broken")
+    refused(base, file, "earlier tables cannot be read; mend it")
+
+
+def test_a_schema_that_names_the_values_of_one_person_alone_is_not_joined(base: Path) -> None:
+    """Of all towns one is agreed on: what is counted is about those who live there."""
+    shrunk = replace(RULES, values={"town": ("elm",)})
+    init_federation(base / "shrunk", RulesTask(shrunk, COUNTS), dict.fromkeys(NAMES))
+    (base / "shrunk" / "clients").rename(base / "keys")
+    refused(
+        base,
+        base / "shrunk" / "federation.toml",
+        "town: cells that were not agreed on",
+        known=keys_of(base, "east", "south"),
+    )

@@ -22,6 +22,7 @@ from mahrem.federated.rules import (
     cover_together,
     learn_exact,
 )
+from mahrem.federated.rules._candidates import Outlook, next_levels
 from mahrem.federated.runs import split_rows
 from mahrem.federated.sums import MaskedSum, SumTerms, hide_client
 from mahrem.federated.wire import LocalGrid, Message
@@ -411,6 +412,18 @@ def test_the_published_sets_need_few_rounds(benchmark_data: Path, name: str) -> 
     learnt = learn_exact(grid, columns_of(frame))
     assert learnt.model == central(frame, CbaSettings())
     assert learnt.rounds["cover"] <= 4
+    assert learnt.rounds["counts"] == 2
+
+
+def test_sets_that_can_hardly_be_frequent_are_not_counted_ahead() -> None:
+    """What is counted for nothing tells of people; what is counted later costs a round and no more."""
+    place = np.repeat(np.arange(4), 3).astype(np.int32)
+    thirds = Outlook(place, np.full(12, 1 / 3), 0.2, 4)
+    single = np.arange(12, dtype=np.int32)[:, None]
+    pairs = next_levels(single, thirds)
+    assert pairs.shape == (54, 2)
+    assert next_levels(pairs[:30], thirds).shape[1] > 2  # pairs are frequent: cells go together
+    assert next_levels(single, replace(thirds, support=0.01)).shape[1] == 4
 
 
 @pytest.mark.parametrize("candidates", ["levels", "partition"])

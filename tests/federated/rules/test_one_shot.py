@@ -16,6 +16,7 @@ from mahrem.errors import BudgetExceeded, Infeasible, InvalidInput, InvalidParam
 from mahrem.federated.rules import (
     Disguise,
     MergedRules,
+    RulesSchema,
     RulesSilo,
     discrete_laplace,
     learn_one_shot,
@@ -294,3 +295,10 @@ def test_every_real_rule_has_a_dummy_of_its_figures_and_size_beside_it() -> None
     looks = Counter((len(rule.left), rule.right, rule.support, rule.confidence) for rule in hidden.rules)
     for rule in real.rules:
         assert looks[len(rule.left), rule.right, rule.support, rule.confidence] >= 2
+
+
+def test_agreed_values_are_read_alike_whatever_a_column_was_taken_for() -> None:
+    schema = RulesSchema(columns=("sex",), target="ill", values={"sex": ("f", "m"), "ill": ("no", "yes")})
+    words = pl.DataFrame({"sex": ["f", "m", "x"], "ill": ["no", "yes", "yes"]})
+    truths = words.with_columns(pl.col("ill") == "yes")  # as DuckDB has them where no other word is
+    assert schema.cells(words).rows() == schema.cells(truths).rows() == words.rows()

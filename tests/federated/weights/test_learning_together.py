@@ -63,6 +63,17 @@ def test_masked_sums_give_the_plain_model(model: Any) -> None:
         assert np.allclose(held, masked.model.arrays[name], atol=1e-5)
 
 
+def test_under_a_hidden_sum_rows_are_told_in_tens() -> None:
+    """The difference of exact numbers in two runs tells that somebody came."""
+    for sums, told in (("masked", 240), ("plain", 247)):
+        plan, schema = LearningPlan(model="logistic", sum=sums), propose_schema(people(), "class")
+        silo = TrainingSilo("a", people(247), schema, plan).for_grid()
+        agreed = plan.fingerprint(schema.fingerprint())
+        body = {"protocol": 1, "agreed": agreed, "rounds": 1}
+        answer = silo.answer(Message("prepare", "run", 0, body)).body
+        assert answer == {"report": {"anonymised": False, "rows": told}}
+
+
 def test_a_masked_client_refuses_to_send_weights_in_the_clear() -> None:
     plan = replace(QUICK, sum="masked")
     (silo, *_) = silos(plan, {"a": people(), "b": people()}).values()

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mahrem.errors import InvalidInput, spelled
+from mahrem.errors import InvalidInput, MahremError, spelled
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.flower._known_houses import KnownHouses
 from mahrem.federated.flower._member import FederationMember
+from mahrem.federated.flower._memory import TableMemory, columns_of, now, table_name
 from mahrem.federated.flower._weak_spots import promises, strangers, weak_spots
-from mahrem.federated.runs import CheckFinding, ClientSettings, RulesTask
+from mahrem.federated.runs import CheckFinding, ClientSettings, TableCheck
 from mahrem.federated.sums import SumHistory, append_private
 from mahrem.federated.wire import Message, digest_message
 from mahrem.federated.wire.certificates import fingerprint, write_public
@@ -31,9 +32,8 @@ class ClientGuard:
 
     ``approvals.jsonl`` has the plans its owner agreed to, each signed with the client's key; ``known.jsonl``
     whose keys he knows (:class:`KnownHouses`); ``sums.jsonl`` whom sums were over (:class:`SumHistory`);
-    ``promises.jsonl`` which tables answered with noise that no ledger paid; a file for each client and
-    federation every question that was answered or refused. Nobody else can read them, and no cell of the
-    table is in them.
+    others what is remembered of tables (:class:`TableMemory`); a file for each client and federation every
+    question that was answered or refused. Nobody else can read them, and no cell of the table is in them.
 
     Args:
         member: The client.
@@ -87,7 +87,7 @@ class ClientGuard:
         """Write down that the owner agrees to this federation, signed."""
         name = self.federation.fingerprint()
         signed = self.member.sign(APPROVED)
-        line = {"time": _now(), "client": self.client, "federation": name, "signed": signed.hex()}
+        line = {"time": now(), "client": self.client, "federation": name, "signed": signed.hex()}
         append_private(self.folder / "approvals.jsonl", line)
 
     @property
@@ -98,7 +98,7 @@ class ClientGuard:
     def refuse_unapproved(self) -> None:
         """Refuse a federation that is not the one its owner agreed to.
 
-        Before he ever did, any may be joined that has no weak spot (:meth:`plan_faults`).
+        Before he ever did, any may be joined that has no weak spot (:meth:`faults`).
 
         Raises:
             InvalidInput: If he agreed to others only, or what says so was not signed with this key.
@@ -110,34 +110,39 @@ class ClientGuard:
                 f"{spelled('review', value=True)}"
             )
 
-    def plan_faults(self, source: object, settings: ClientSettings) -> tuple[CheckFinding, ...]:
-        """Find what the plan lets a server do to people of this table.
+    def faults(
+        self, source: object, settings: ClientSettings, checked: TableCheck
+    ) -> tuple[CheckFinding, ...]:
+        """Find what the plan, and what is remembered of the table, let a server do to its people.
 
         Weak spots that are said in the review are agreed to with it; whose keys the members have, and what
-        earlier promises about the table add up to, are not in the plan.
+        earlier runs of the table add up to, are not in the plan.
         """
         _, agreed = self._approvals()
         spots = () if agreed else weak_spots(self.federation, settings)
-        again = self._promised(source) if promises(self.federation, settings) else ()
-        return (*strangers(self.federation, self.member.name, self.known.keys()), *spots, *again)
+        memory = self.memory(source)
+        again = memory.promised() if promises(self.federation, settings) else ()
+        moved = memory.changes(checked) if self._subtracts(settings, checked) else ()
+        members = strangers(self.federation, self.member.name, self.known.keys())
+        return (*members, *spots, *again, *memory.recuts(), *moved)
 
-    def keep_promise(self, source: object, settings: ClientSettings) -> None:
-        """Remember that a table answers with noise that no ledger pays for, before it does."""
+    def keep(self, source: object, settings: ClientSettings, checked: TableCheck) -> None:
+        """Remember what a later run may be held against, before anything leaves."""
+        memory = self.memory(source)
+        memory.keep_cuts()
         if promises(self.federation, settings):
-            known = {"client": self.client, "table": _table_name(source)}
-            name = self.federation.fingerprint()
-            append_private(self.folder / "promises.jsonl", {"time": _now(), **known, "federation": name})
+            memory.keep_promise()
+        if self._subtracts(settings, checked):
+            memory.keep_table(checked)
 
-    def _promised(self, source: object) -> tuple[CheckFinding, ...]:
-        """Find that a table was under a promise before: two of epsilon 1 are one of 2, which nobody said."""
-        path, table = self.folder / "promises.jsonl", _table_name(source)
-        try:
-            lines = map(json.loads, path.read_text("utf-8").splitlines() if path.exists() else ())
-            before = [line for line in lines if line["client"] == self.client or line["table"] == table != ""]
-        except (OSError, ValueError, KeyError, TypeError):
-            raise InvalidInput(f"file={path.name!r} of earlier promises cannot be read; mend it") from None
-        target = self.federation.task.schema.target
-        return (CheckFinding(code="promised", column=target),) if before else ()
+    def memory(self, source: object) -> TableMemory:
+        """Give what is remembered of a table."""
+        return TableMemory(self.folder, self.client, source, self.federation)
+
+    def _subtracts(self, settings: ClientSettings, checked: TableCheck) -> bool:
+        """Say whether two results over nearly the same rows differ by what is true of few people."""
+        noisy = self.federation.task.plan.private or settings.epsilon is not None
+        return bool(checked.digests) and not noisy
 
     def _approvals(self) -> tuple[bool, bool]:
         """Say whether the owner of this key ever agreed to a plan, and whether to this one."""
@@ -164,38 +169,21 @@ class ClientGuard:
         return SumHistory(
             path=self.folder / "sums.jsonl",
             client=self.client,
-            table=_table_name(source),
-            about=_spoken_of(self.federation),
+            table=table_name(source),
+            about=columns_of(self.federation),
             federation=self.federation.fingerprint(),
             agreed=agreed,
         )
 
-    def recuts(self, source: object) -> tuple[CheckFinding, ...]:
-        """Find columns that an earlier federation cut elsewhere: counts of both can be subtracted.
-
-        Raises:
-            InvalidInput: If what is remembered cannot be read.
-        """
-        path, cuts, table = self.folder / "cuts.jsonl", _cuts(self.federation), _table_name(source)
+    @contextmanager
+    def writing_why(self) -> Iterator[None]:
+        """Write down why a client did not take part, or no longer does."""
         try:
-            text = path.read_text("utf-8") if path.exists() else ""
-            before = [
-                (name, tuple(map(float, places)))
-                for line in map(json.loads, text.splitlines())
-                if line["client"] == self.client or line["table"] == table != ""
-                for name, places in line["cuts"].items()
-            ]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            raise InvalidInput(f"file={path.name!r} of earlier cuts cannot be read; mend it") from None
-        moved = {name for name, places in before if name in cuts and cuts[name] != places}
-        return tuple(CheckFinding(code="recut", column=name) for name in cuts if name in moved)
-
-    def keep_cuts(self, source: object) -> None:
-        """Remember where columns are cut, before anything is counted."""
-        cuts = _cuts(self.federation)
-        if cuts:
-            known = {"client": self.client, "table": _table_name(source)}
-            append_private(self.folder / "cuts.jsonl", {"time": _now(), **known, "cuts": cuts})
+            yield
+        except MahremError as error:
+            with suppress(MahremError):  # what went wrong first is told
+                self.note(None, {"answer": "stayed away", "why": str(error)})
+            raise
 
     def note(self, message: Message | None, answer: Mapping[str, object]) -> None:
         """Write down a question and what became of it.
@@ -214,32 +202,7 @@ class ClientGuard:
                 "clients": sorted(map(str, names)) if isinstance(names, list) else None,
                 "digest": digest_message(message).hex(),
             }
-        line = {"time": _now(), "client": self.member.name, **asked, **answer}
+        line = {"time": now(), "client": self.member.name, **asked, **answer}
         append_private(
             self.log, {name: value for name, value in line.items() if value is not None}, durable=False
         )
-
-
-def _table_name(source: object) -> str:
-    """Name a table wherever it takes part; one that has no name is nobody's."""
-    if not isinstance(source, str | Path):
-        return ""
-    return hashlib.sha256(str(Path(source).resolve()).encode()).hexdigest()
-
-
-def _cuts(federation: Federation) -> dict[str, tuple[float, ...]]:
-    """Give where columns are cut whose parts are counted."""
-    task = federation.task
-    bins = task.schema.bins if isinstance(task, RulesTask) else {}
-    return {name: tuple(map(float, places)) for name, places in bins.items()}
-
-
-def _spoken_of(federation: Federation) -> frozenset[str]:
-    """Name the columns that sums of a federation speak of; a column of counts may be the class elsewhere."""
-    task = federation.task
-    counts = task.schema.columns if isinstance(task, RulesTask) else ()
-    return frozenset({*counts, task.schema.target})
-
-
-def _now() -> str:
-    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")

@@ -68,28 +68,34 @@ def join_federation(
     federation = Federation.read(file)
     member = FederationMember(federation, read_private_key(key), source, reading or Reading())
     guard = ClientGuard(member, chosen.audit)
-    _approve(guard, chosen, tell, confirm)
-    let_go = guard.hold()
-    try:
-        history = guard.history(source, chosen.members)
-        owner = member.owner(chosen.sum_secret, history)
-        checked = federation.task.check(owner, chosen)
-        own_findings = (*guard.plan_faults(source, chosen), *guard.recuts(source))
-        checked = replace(checked, findings=(*checked.findings, *own_findings))
-        for finding in checked.findings:
-            tell(Note("federation.of_client", {"client": member.name, "found": finding.describe()}))
-        answerer, what = federation.task.join(owner, chosen)
-        checked.refuse()  # last: what cannot take part at all says so first
-        guard.keep_cuts(source)
-        guard.keep_promise(source, chosen)
-        if history is not None:
-            history.held = what
-        names = {"client": member.name, "what": what, "federation": federation.fingerprint()}
-        tell(Note("federation.joined", {**names, "log": str(guard.log)}))
-        client = CheckedClient(answerer, checked.server_report(counts=federation.task.tells_rows))
-        FlowerNode(federation, member.key, client, chosen.patience, tell, guard.note).run()
-    finally:
-        let_go()
+    with guard.writing_why():
+        _approve(guard, chosen, tell, confirm)
+        let_go = guard.hold()
+        try:
+            _take_part(guard, chosen, tell)
+        finally:
+            let_go()
+
+
+def _take_part(guard: ClientGuard, settings: ClientSettings, tell: Tell) -> None:
+    """Look at table and plan, make the client, and answer until stopped."""
+    member, federation = guard.member, guard.federation
+    source = member.source
+    history = guard.history(source, settings.members)
+    owner = member.owner(settings.sum_secret, history)
+    checked = federation.task.check(owner, settings)
+    checked = replace(checked, findings=(*checked.findings, *guard.faults(source, settings, checked)))
+    for finding in checked.findings:
+        tell(Note("federation.of_client", {"client": member.name, "found": finding.describe()}))
+    answerer, what = federation.task.join(owner, settings)
+    checked.refuse()  # last: what cannot take part at all says so first
+    guard.keep(source, settings, checked)
+    if history is not None:
+        history.held = what
+    names = {"client": member.name, "what": what, "federation": federation.fingerprint()}
+    tell(Note("federation.joined", {**names, "log": str(guard.log)}))
+    client = CheckedClient(answerer, checked.server_report(counts=federation.task.tells_rows))
+    FlowerNode(federation, member.key, client, settings.patience, tell, guard.note).run()
 
 
 def _approve(guard: ClientGuard, settings: ClientSettings, tell: Tell, confirm: Confirm | None) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.flower._known_houses import plain_key
 from mahrem.federated.rules import RulesPlan
-from mahrem.federated.runs import CheckFinding, ClientSettings
+from mahrem.federated.runs import CheckFinding, ClientSettings, ShapeTask
 from mahrem.federated.weights import LearningPlan
 
 
@@ -26,8 +26,15 @@ def weak_spots(federation: Federation, settings: ClientSettings) -> Iterator[Che
       on any can have been reached) make a unit answer to one row, whose cells are then read off the sum.
     - ``exact``: counts leave as they are. Those of a set of cells and of the same set with one cell more
       differ by the people in between, and that may be one.
+    - ``pair``: a sum of two tells each of them what the other counted.
+    - ``recount``: sums of one run may be over different clients, and nobody remembers over whom.
     """
     plan, target = federation.task.plan, federation.task.schema.target
+    if plan.hides and not plan.private and not isinstance(federation.task, ShapeTask):
+        if federation.least < 3:
+            yield CheckFinding(code="pair", column=target)
+        if plan.recount:
+            yield CheckFinding(code="recount", column=target)
     if isinstance(plan, LearningPlan) and not plan.private and settings.policy is None:
         yield CheckFinding(code="noiseless", column=target)
     if isinstance(plan, RulesPlan):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mahrem.arrays.mining import ItemMatrix, join_sets
 from mahrem.errors import InvalidInput
-from mahrem.types import Codes, Integers
+from mahrem.types import Codes, Floats, Integers
 
 AHEAD = 2_000  # sets of larger sizes that are counted in the same round
+HOPE = 0.5  # of the support; sizes that would reach less than this, were cells independent, can wait
 
 
 def check_sets(sets: Any, place: Integers, columns: int, longest: int) -> None:
@@ -61,15 +64,47 @@ def union(
     return np.ascontiguousarray(whole[order])
 
 
-def next_levels(frequent: ItemMatrix, place: Codes, longest: int) -> ItemMatrix:
-    """Join the longest frequent sets, and the joined ones again while they are few."""
+@dataclass(frozen=True)
+class Outlook:
+    """How far it is worth looking ahead: counts that nobody needs cost time and tell of people.
+
+    Args:
+        place: ``(items,)`` the column of each item.
+        shares: ``(items,)`` the share of all rows that show it.
+        support: The share that a frequent set has.
+        longest: The most items of a set.
+    """
+
+    place: Codes = field(repr=False)
+    shares: Floats = field(repr=False)
+    support: float
+    longest: int
+
+    @cached_property
+    def _best(self) -> Floats:
+        """The largest share of sets of one, two ... items, were columns independent of each other."""
+        by_column = np.zeros(int(self.place.max(initial=-1)) + 1)
+        np.maximum.at(by_column, self.place, self.shares)
+        return np.cumprod(np.sort(by_column)[::-1], dtype=np.float64)
+
+    def hopes(self, known: int, size: int) -> bool:
+        """Say whether sets of so many items may well be frequent, where frequent ones of ``known`` items are.
+
+        Once pairs are frequent, cells go together, and independence says nothing.
+        """
+        likely = size <= len(self._best) and bool(self._best[size - 1] >= HOPE * self.support)
+        return known > 1 or likely
+
+
+def next_levels(frequent: ItemMatrix, outlook: Outlook) -> ItemMatrix:
+    """Join the longest frequent sets, and the joined ones again while they are few and likely enough."""
     sizes = (frequent >= 0).sum(axis=1)
     size = int(sizes.max(initial=0))
     level = np.ascontiguousarray(frequent[sizes == frequent.shape[1], :size])
     levels: list[ItemMatrix] = []
-    total = 0
-    while len(level) > 1 and size < longest:
-        level = join_sets(level, place)
+    total, known = 0, size
+    while len(level) > 1 and size < outlook.longest and (not levels or outlook.hopes(known, size + 1)):
+        level = join_sets(level, outlook.place)
         size += 1
         if len(level) == 0 or (levels and total + len(level) > max(AHEAD, 2 * total)):
             break

@@ -29,7 +29,7 @@ def cover_together(ask: AskCover, ranked: ClassRules, classes: int) -> tuple[Mas
 
     The first rule that is neither sure nor dropped has only sure rules before it, so both counts agree and
     a round always decides at least one; in practice nearly all at once. When every possible rule is sure,
-    the counts of the last round are those of M1.
+    and those that are dropped were the first of no row, the counts of the last round are those of M1.
 
     Args:
         ask: Sums the vector of :func:`cover_counts` over all clients.
@@ -55,9 +55,9 @@ def cover_together(ask: AskCover, ranked: ClassRules, classes: int) -> tuple[Mas
         first = numbers[len(listed) :].reshape(-1, classes)
         surely = sure | (first[np.arange(len(listed)), rules.right] > 0)
         possible = surely | (numbers[: len(listed)] > 0)
-        if surely.all():
-            kept[listed] = True
-            covered[listed] = first[:-1]
+        if surely[possible].all() and not first[:-1][~possible].any():  # what is dropped took no row
+            kept[listed[possible]] = True
+            covered[listed[possible]] = first[:-1][possible]
             break
         if possible.all() and np.array_equal(surely, sure):
             raise InvalidInput(

@@ -12,12 +12,12 @@ import numpy as np
 from mahrem import check
 from mahrem.arrays.mining import ItemMatrix
 from mahrem.errors import Infeasible, InvalidInput
-from mahrem.federated.rules._candidates import check_sets, next_levels, union
+from mahrem.federated.rules._candidates import Outlook, check_sets, next_levels, union
 from mahrem.federated.rules._coverage import cover_together
 from mahrem.federated.sums import Adder, PlainSum
 from mahrem.federated.wire import Message, MessageGrid, ask_all, ask_together
 from mahrem.learning.rules import CbaSettings, ClassRules, Items, RuleList, class_rules, cut_list, least_rows
-from mahrem.types import Integers, Mask
+from mahrem.types import Floats, Integers, Mask
 
 if TYPE_CHECKING:
     from mahrem.federated.rules._plan import RulesPlan
@@ -320,26 +320,34 @@ def _named_together(run: _Run, sent: Mapping[str, Any]) -> ItemMatrix:
 def _counted(run: _Run, sets: ItemMatrix) -> tuple[ItemMatrix, Integers, Integers]:
     """Count candidates over all clients; gives the sets that are frequent, their counts, and all rows."""
     settings = run.settings.cba
-    place = np.array([column for column, _ in run.pairs], np.int32)
-    levels = []
-    longest = settings.longest or len(run.columns)
+    levels: list[tuple[ItemMatrix, Integers]] = []
+    outlook: Outlook | None = None
     asked = sets
     while True:
         counts, totals = _ask_counts(run, asked)
-        weight = counts.max(axis=1, initial=0) if settings.support_of == "rule" else counts.sum(axis=1)
+        shown = counts.sum(axis=1)
+        weight = counts.max(axis=1, initial=0) if settings.support_of == "rule" else shown
         frequent = weight >= least_rows(settings.support, int(totals.sum()))
         levels.append((asked[frequent], counts[frequent]))
         if run.settings.candidates == "partition":
             break
-        onward = (
-            frequent if settings.prune else frequent & (counts.max(axis=1, initial=0) < counts.sum(axis=1))
-        )
-        asked = next_levels(asked[onward], place, longest)  # nothing behind pure sets
+        onward = frequent if settings.prune else frequent & (counts.max(axis=1, initial=0) < shown)
+        outlook = outlook or _outlook(run, asked, shown / max(1, int(totals.sum())))
+        asked = next_levels(asked[onward], outlook)  # nothing behind pure sets
         if len(asked) == 0:
             break
     width = max(held.shape[1] for held, _ in levels)
     whole = [np.pad(held, ((0, 0), (0, width - held.shape[1])), constant_values=-1) for held, _ in levels]
     return np.concatenate(whole), np.concatenate([counts for _, counts in levels]), totals
+
+
+def _outlook(run: _Run, single: ItemMatrix, shares: Floats) -> Outlook:
+    """Say how far to look ahead, by the shares of single cells."""
+    of_items = np.zeros(len(run.pairs))
+    of_items[single.ravel()] = shares
+    place = np.array([column for column, _ in run.pairs], np.int32)
+    settings = run.settings.cba
+    return Outlook(place, of_items, settings.support, settings.longest or len(run.columns))
 
 
 def _ask_counts(run: _Run, sets: ItemMatrix) -> tuple[Integers, Integers]:

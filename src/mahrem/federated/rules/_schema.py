@@ -13,7 +13,7 @@ from mahrem import check
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
 from mahrem.learning.rules import put_into_bins
 from mahrem.table import Reading
-from mahrem.table.cells.alone import TEXT_OF_MIDNIGHT, number_alone, text_alone
+from mahrem.table.cells.alone import TEXT_OF_MIDNIGHT, number_alone, place_alone, text_alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,7 @@ class RulesSchema:
         chosen = frame.select(
             number_alone(name, kinds[name], reading.decimal)
             if name in self.bins
-            else _plain(text_alone(name, kinds[name]))
+            else self._named(name, kinds[name])
             for name in (*self.columns, self.target)
         )
         if not self.bins:
@@ -115,6 +115,16 @@ class RulesSchema:
         return chosen.with_columns(
             put_into_bins(chosen[name], np.asarray(cuts, np.float64)) for name, cuts in self.bins.items()
         )
+
+    def _named(self, name: str, kind: pl.DataType) -> pl.Expr:
+        """Write cells as text; a value that was agreed on as it was agreed, in whatever form it came."""
+        agreed, plain = self.values.get(name), _plain(text_alone(name, kind))
+        if not agreed:
+            return plain
+        names = dict(enumerate(agreed))
+        place = place_alone(name, kind, tuple(agreed))
+        written = place.replace_strict(names, default=None, return_dtype=pl.String)
+        return pl.coalesce(written, plain).alias(name)
 
 
 def _plain(text: pl.Expr) -> pl.Expr:

@@ -12,6 +12,7 @@ import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.federated.rules import FEW_PEOPLE, RulesSchema
+from mahrem.federated.runs._digests import differing, digest_columns
 from mahrem.federated.weights import SharedSchema
 from mahrem.federated.wire import Answerer, Message
 from mahrem.learning.classifiers import DeclaredNumbers, DeclaredWords
@@ -41,7 +42,10 @@ FAULTS = (
     "stranger",
     "noiseless",
     "exact",
+    "pair",
+    "recount",
     "promised",
+    "changed",
     "empty",
 )
 NOTES = ("outside", "unlabelled", "constant", "absent", "open")
@@ -95,6 +99,8 @@ class TableCheck:
         dropped: Rows that would not be learnt from: without a class, or of one that was not agreed on.
         findings: All that was found; cells of the table are in none of them.
         accepted: Codes, or ``code:column``, that the owner knows about and takes part with.
+        digests: Tell the cells of each agreed column from others; none where nothing is learnt from them.
+            For the owner's disk alone.
 
     Raises:
         InvalidParameter: If something is accepted that is no fault.
@@ -104,6 +110,7 @@ class TableCheck:
     dropped: int = 0
     findings: tuple[CheckFinding, ...] = field(default=(), repr=False)
     accepted: tuple[str, ...] = ()
+    digests: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for name in self.accepted:
@@ -127,6 +134,10 @@ class TableCheck:
     def passed(self) -> bool:
         """Whether the table may take part."""
         return not self.faults
+
+    def differs(self, before: Mapping[str, str]) -> bool:
+        """Say whether a column holds other cells than when the digests were these."""
+        return bool(differing(self.digests, before))
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain data, for the owner's eyes."""
@@ -214,7 +225,13 @@ def check_table(
         if dropped == frame.height:
             findings.append(CheckFinding(code="empty", column=schema.target))
     findings.sort(key=lambda finding: not finding.fault)
-    return TableCheck(rows=frame.height, dropped=dropped, findings=tuple(findings), accepted=tuple(accepted))
+    return TableCheck(
+        rows=frame.height,
+        dropped=dropped,
+        findings=tuple(findings),
+        accepted=tuple(accepted),
+        digests=digest_columns(frame) if labelled else {},
+    )
 
 
 def _columns(schema: Schema) -> tuple[str, ...]:

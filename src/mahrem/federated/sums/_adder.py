@@ -94,7 +94,7 @@ def _of_household(
     failures = {node: why for node, why in zip(nodes, wrong, strict=True) if why is not None}
     if failures:
         numbers = numbers[:, [why is None for why in wrong]]
-    kept = tuple(sorted(set(nodes) - set(failures)))
+    kept = tuple(node for node in nodes if node not in failures)
     return SumResult(numbers.sum(axis=1, dtype=np.int64), kept, failures)
 
 

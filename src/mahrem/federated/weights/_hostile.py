@@ -206,7 +206,7 @@ class FreeRider:
     def answer(self, message: Message) -> Message:
         """Answer as if there were a table."""
         if message.kind == "prepare":
-            return message.reply(rows=self.rows, report={"anonymised": False, "rows": self.rows})
+            return message.reply(report={"anonymised": False, "rows": self.rows})
         if message.kind != "train":
             raise InvalidInput(f"kind={message.kind!r}: this client has nothing to count")
         given = np.asarray(message.body["weights"], np.float64)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 PROTOCOL = 1  # clients of another version are refused with a clear word
 REPORTED = ("holds", "promises", "utility", "risk", "method", "rows", "rows_in", "dropped", "warnings")
+COUNTS = ("rows", "rows_in", "dropped")
 JUDGED_BY = 5  # right answers are counted in groups of so many
 _STAYS = "stays in the silo: only what is learnt leaves it"
 UNTOLD = "this silo cannot take part; under noise it tells nobody why"
@@ -200,9 +201,9 @@ class TrainingSilo:
             raise InvalidInput("the server's plan or schema is not the one agreed on here")
         self._refuse_unready()
         self._given.begin()
-        rows, _, report = self.ready
+        _, _, report = self.ready
         if self._payments is None:
-            return {"rows": len(rows), "report": report}
+            return {"report": in_tens(report) if self.plan.hides else report}
         if self.plan.fraction == 1:  # else it pays when it is drawn
             wanted = body.get("rounds")
             self._payments.pay(min(wanted, self.plan.rounds) if isinstance(wanted, int) else 1)
@@ -339,6 +340,16 @@ class TrainingSilo:
         if self.fresh:
             seed = secrets.randbits(63)
         return network.train(weights, rows, labels, classes, seed=seed, proximal=proximal, drift=drift)
+
+
+def in_tens(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a report whose counts of rows are rounded down: sums that hide everything else hide these, too.
+
+    Example:
+        >>> in_tens({"anonymised": False, "rows": 247})
+        {'anonymised': False, 'rows': 240}
+    """
+    return {name: held - held % 10 if name in COUNTS else held for name, held in report.items()}
 
 
 def privacy_report(release: Release | None, rows: int) -> dict[str, Any]:

@@ -63,22 +63,41 @@ class Exchange:
 class Traffic:
     """What went over the grid: bytes to and from each client, and where the time went."""
 
-    sent: dict[str, int] = field(default_factory=dict)  # bytes from the server to each client
-    received: dict[str, int] = field(default_factory=dict)
     rounds: int = 0
     client_seconds: float = 0.0  # all clients' answers together
     wire_seconds: float = 0.0  # writing messages to bytes and reading them, on both sides
+    _both: dict[str, tuple[int, int]] = field(default_factory=dict, repr=False)
+    _shared: dict[tuple[str, ...], tuple[int, int]] = field(
+        default_factory=dict, repr=False
+    )  # to each, in all
+
+    @property
+    def sent(self) -> dict[str, int]:
+        """Bytes from the server to each client."""
+        return {node: down for node, (down, _) in self._settled().items()}
+
+    @property
+    def received(self) -> dict[str, int]:
+        """Bytes from each client to the server."""
+        return {node: up for node, (_, up) in self._settled().items()}
 
     def add(self, node: str, sent: int, received: int) -> None:
         """Count one exchange."""
-        self.sent[node] = self.sent.get(node, 0) + sent
-        self.received[node] = self.received.get(node, 0) + received
+        down, up = self._both.get(node, (0, 0))
+        self._both[node] = down + sent, up + received
 
-    def add_together(self, nodes: Sequence[str], sent: int, received: int) -> None:
+    def add_together(self, nodes: tuple[str, ...], sent: int, received: int) -> None:
         """Count one exchange with clients of one process: each got the question, and shares the answer."""
-        share = received // len(nodes)
-        self.sent |= {node: self.sent.get(node, 0) + sent for node in nodes}
-        self.received |= {node: self.received.get(node, 0) + share for node in nodes}
+        down, up = self._shared.get(nodes, (0, 0))
+        self._shared[nodes] = down + sent, up + received // len(nodes)
+
+    def _settled(self) -> Mapping[str, tuple[int, int]]:
+        """Give everybody's bytes; shares are handed out when somebody looks, not at every exchange."""
+        for nodes, (sent, share) in self._shared.items():
+            for node in nodes:
+                self.add(node, sent, share)
+        self._shared.clear()
+        return self._both
 
 
 @dataclass
@@ -155,7 +174,7 @@ class LocalGrid:
             return None
         back = self._timed(write, answer)
         self.traffic.rounds += 1
-        self.traffic.add_together(nodes, len(data), len(back))
+        self.traffic.add_together(tuple(nodes), len(data), len(back))
         reply: Message = self._timed(read, back)
         return reply if reply.answers(message) else None
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mahrem.errors import InvalidInput
 
 _MARK = b"mhm1"
-_SMALL = 4096  # bytes that are not worth compressing
+_SMALL = 512  # bytes that are not worth compressing
 MOST_BYTES = 1 << 28  # bytes that a message may unfold to; more would fill the reader's memory
 _NOISE = ("u8", "f4")  # masked numbers and weights do not get smaller
 _KINDS = {form: np.dtype("<" + form) for form in ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4")}
