@@ -90,6 +90,8 @@ def test_what_one_cell_makes_of_all_others_comes_back(
         ("CSV", "admitted", pd.Timestamp, pd.Timestamp("2024-01-02 13:05")),  # midnights are written then
         ("DuckDB, texts", "admitted", pd.Timestamp, pd.Timestamp("2024-01-02 13:05")),
         ("Parquet by DuckDB", "note", lambda _: dt.timedelta(1), None),  # a kind that polars does not know
+        ("CSV read by DuckDB", "hour", lambda _: dt.timedelta(hours=8), "unknown"),  # else `0 days 08:00:00`
+        ("CSV read by DuckDB", "ward", lambda _: float("inf"), "unknown"),  # else a column of days
     ],
 )
 def test_usual_cells_of_another_kind_are_read_alike_beside_an_odd_one(

@@ -313,3 +313,12 @@ def test_columns_that_are_not_there_are_refused(table: Path, tmp_path: Path) -> 
     with pytest.raises(KeyError, match="agee"):
         Ledger.create(tmp_path / "L", table, epsilon=1, columns={"agee": {"lower": 0, "upper": 1}})
     assert not (tmp_path / "L.key").exists()
+
+
+@pytest.mark.parametrize(
+    "twice", [("f", "no"), ("1.1", "1.10"), ("1", "true"), ("08:00", "8:00:00"), ("NA", "b")]
+)
+def test_values_that_some_column_would_not_tell_apart_are_refused(twice: tuple[str, str]) -> None:
+    with pytest.raises(InvalidParameter, match=r"one value where|mark a missing value"):
+        Ledger.temporary(epsilon=1, columns={"group": {"categories": list(twice)}})
+    Ledger.temporary(epsilon=1, columns={"group": {"categories": ["f", "m", "none"]}})

@@ -343,9 +343,13 @@ TALLIES = [
     ),
     TallyPlan(
         terms=(Term("rows"),), where=(Condition("sex", "<", "m"),), keys=(Category("age", ("20", "30")),)
-    ),
+    ),  # the order of words is that of their one spelling, which databases do not know
     TallyPlan(terms=(Term("rows"),), unit=Unit(subject="id", rows=1)),
 ]
+
+
+def orders_words(tally: TallyPlan) -> bool:
+    return any(condition.operator == "<" and not condition.numeric for condition in tally.where)
 
 
 def awkward() -> pl.DataFrame:
@@ -393,7 +397,7 @@ def test_every_engine_adds_up_the_same(stored: dict[str, object], tally: TallyPl
     wanted, _ = totals(awkward(), tally)
     found, pushed = totals(stored[kind], tally)
     assert np.abs(found - wanted).max() <= 1  # a half may be rounded either way
-    assert pushed == (kind == "duckdb")
+    assert pushed == (kind == "duckdb" and not orders_words(tally))
 
 
 @pytest.mark.postgres
@@ -409,7 +413,7 @@ def test_postgresql_adds_up_the_same_by_itself(postgres: str) -> None:
     how = Reading(table="tallied")
     for tally in TALLIES:
         with opened(postgres, how) as data:
-            assert data.pushes(tally)
+            assert data.pushes(tally) != orders_words(tally)
             found = data.tally(tally)
         wanted, _ = totals(table, tally)
         assert np.abs(found - wanted).max() <= 1

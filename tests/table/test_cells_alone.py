@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import duckdb
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.table.cells.alone import day_alone, number_alone, place_alone, text_alone, texts_of_objects
@@ -20,11 +22,12 @@ cells = st.one_of(
     st.booleans(),
     st.dates(dt.date(1000, 1, 1)),
     st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2200, 1, 1)),  # noqa: DTZ001 - clocks of no place
+    st.times(),
     st.timedeltas(dt.timedelta(-(10**6)), dt.timedelta(10**6)),
     st.decimals(-1000, 1000, places=3).filter(lambda one: one != 0),
     st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8),
 )
-DECLARED = ("1", "2.5", "true", "2024-01-02", "x", "007")
+DECLARED = ("1", "2.5", "08:00:00", "2024-01-02", "x", "007")
 
 
 def said(series: pl.Series) -> tuple[Any, ...]:
@@ -41,6 +44,7 @@ def said(series: pl.Series) -> tuple[Any, ...]:
     )
 
 
+@settings(max_examples=40)
 @given(cells)
 def test_a_cell_says_the_same_in_a_column_of_its_own_kind_and_among_others(cell: Any) -> None:
     typed, written = pl.Series([cell]), texts_of_objects([cell])
@@ -57,7 +61,7 @@ def test_a_cell_says_the_same_in_a_column_of_its_own_kind_and_among_others(cell:
         (" 1 ", "1", 1.0, 0),
         ("2.50", "2.50", 2.5, 1),
         (Decimal("2.50"), "2.5", 2.5, 1),
-        (True, "true", 1.0, 2),
+        (True, "true", 1.0, 0),
         ("TRUE", "TRUE", 1.0, 0),
         (7, "7", 7.0, 5),
         (float("nan"), None, None, None),
@@ -77,13 +81,23 @@ def test_what_a_cell_says(cell: Any, text: str | None, number: float | None, pla
 
 def test_days_of_no_calendar_are_missing_and_end_nothing() -> None:
     far = {
-        "day": pl.Series([2**31 - 1, -(2**31), 0], dtype=pl.Int32).cast(pl.Date),
-        "moment": pl.Series([2**63 - 1, -(2**63) + 1, 0]).cast(pl.Datetime("us")),
-        "instant": pl.Series([2**63 - 1, -(2**63) + 1, 0]).cast(pl.Datetime("ms", "UTC")),
+        "day": pl.Series([2**31 - 2, -(2**31), 0], dtype=pl.Int32).cast(pl.Date),
+        "moment": pl.Series([2**63 - 2, -(2**63) + 2, 0]).cast(pl.Datetime("us")),
+        "instant": pl.Series([2**63 - 2, -(2**63) + 2, 0]).cast(pl.Datetime("ms", "UTC")),
     }
     frame = pl.DataFrame(far)
     read = frame.select(text_alone(name, kind) for name, kind in frame.schema.items())
     assert read.rows() == [(None,) * 3, (None,) * 3, ("1970-01-01",) * 3]
+
+
+def test_the_last_day_of_duckdb_is_the_infinity_it_was_made_from() -> None:
+    relation = duckdb.sql("SELECT 'infinity'::DATE AS day, '-infinity'::TIMESTAMP AS moment")
+    assert relation is not None
+    frame = pl.DataFrame(relation.to_arrow_table())
+    assert frame.select(number_alone(name, kind) for name, kind in frame.schema.items()).row(0) == (
+        math.inf,
+        -math.inf,
+    )
 
 
 def test_no_object_ends_the_reading_of_the_others() -> None:

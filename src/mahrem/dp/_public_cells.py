@@ -12,7 +12,7 @@ from mahrem import check
 from mahrem.dp._facts import Facts
 from mahrem.errors import InvalidParameter, either
 from mahrem.table import Reading, Source, open_source
-from mahrem.table.cells.alone import number_alone, part_of_width, place_alone, text_alone
+from mahrem.table.cells.alone import number_alone, part_of_width, place_alone, value_alone
 from mahrem.types import Floats, Integers
 
 
@@ -83,7 +83,8 @@ def cells_of(
     for name in columns:
         known = facts.columns[name]
         if known.categories is not None:
-            parts.append(place_alone(name, schema[name], known.categories).cast(pl.Float64).alias(name))
+            place = place_alone(name, schema[name], known.categories, source.reading.decimal)
+            parts.append(place.cast(pl.Float64).alias(name))
             continue
         low, high = facts.bounds(name)
         number = number_alone(name, schema[name], source.reading.decimal)
@@ -104,7 +105,7 @@ def unit_numbers(frame: pl.DataFrame, subject: str) -> Integers:
         >>> unit_numbers(pl.DataFrame({"who": [7.0, 9.0, None, 7.0]}), "who").tolist()
         [1, 2, 0, 1]
     """
-    whose = frame.select(text_alone(subject, frame.schema[subject]).alias("whose")).with_row_index("place")
+    whose = frame.select(value_alone(subject, frame.schema[subject]).alias("whose")).with_row_index("place")
     first = pl.col("place").min().over("whose")
     numbers = whose.select(pl.when(pl.col("whose").is_not_null()).then(first)).to_series()
     return numbers.rank("dense").fill_null(0).to_numpy().astype(np.int64)

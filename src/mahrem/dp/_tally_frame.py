@@ -9,7 +9,7 @@ import polars as pl
 
 from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, EvenGrid, Key, TallyPlan, Term
 from mahrem.table import Source
-from mahrem.table.cells.alone import number_alone, part_of_width, place_alone, text_alone, text_beside
+from mahrem.table.cells.alone import number_alone, part_of_width, place_alone, value_alone, value_of
 from mahrem.types import Integers
 
 
@@ -24,7 +24,7 @@ def tally_frame(tally: TallyPlan, source: Source) -> Integers:
     for condition in tally.where:
         frame = frame.filter(_passes(condition, schema, source).fill_null(value=False))
     if tally.unit.subject is not None:
-        whose = text_alone(tally.unit.subject, schema[tally.unit.subject])
+        whose = value_alone(tally.unit.subject, schema[tally.unit.subject])
         frame = frame.filter(whose.is_not_null())
         frame = frame.filter(pl.int_range(pl.len()).over(whose) < tally.unit.rows)
     keys = [f"key {place}" for place in range(len(tally.keys))]
@@ -82,7 +82,7 @@ def _place(key: Key, schema: pl.Schema, source: Source) -> pl.Expr:
     """Give the number of the group, or null for no group."""
     match key:
         case Category():
-            return place_alone(key.column, schema[key.column], key.categories)
+            return place_alone(key.column, schema[key.column], key.categories, source.reading.decimal)
         case EvenGrid():
             above = _clipped(key, schema, source) - key.lower
             share = part_of_width(above, key.upper - key.lower) * key.steps
@@ -103,13 +103,18 @@ def _passes(condition: Condition, schema: pl.Schema, source: Source) -> pl.Expr:
         return (
             cell.is_in(list(value)) if isinstance(value, tuple) else _COMPARE[condition.operator](cell, value)
         )
+    kind, decimal = schema[name], source.reading.decimal
     if condition.operator in {"=", "!=", "in"}:
         wanted = tuple(map(str, value if isinstance(value, tuple) else (value,)))
-        matches = place_alone(name, schema[name], tuple(dict.fromkeys(wanted))).is_not_null()
+        matches = place_alone(name, kind, tuple(dict.fromkeys(wanted)), decimal).is_not_null()
         if condition.operator != "!=":
             return matches
-        return text_alone(name, schema[name]).is_not_null() & ~matches
-    return _COMPARE[condition.operator](text_beside(name, schema[name], [str(value)]), str(value))
+        return value_alone(name, kind, decimal).is_not_null() & ~matches
+    text, number = value_of(str(value), decimal)
+    compare = _COMPARE[condition.operator]
+    if number is not None:
+        return compare(_number(name, schema, source), number)
+    return compare(value_alone(name, kind, decimal), str(value) if text is None else text)
 
 
 _COMPARE: Mapping[str, Callable[[pl.Expr, float | str], pl.Expr]] = {

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, EvenGrid, Key, TallyPlan, Term
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.table.cells.alone import TEXT_OF_MIDNIGHT, are_days, number_of
+from mahrem.table.cells.alone import value_of, values_of
+from mahrem.table.cells.spellings import MISSING, TRUTHS, are_words
 from mahrem.table.reading import Database, quoted
 from mahrem.types import Integers
 
@@ -18,9 +17,9 @@ _WHOLE = (*_SIGNED, *_UNSIGNED)
 _BLANKS = "chr(32) || chr(9) || chr(10) || chr(13)"
 # No float is too large or too small for it; PostgreSQL repeats nothing more often than 255 times.
 _PLAIN_NUMBER = "^[+-]?[0-9]{1,250}([.][0-9]{0,250})?$"
+_ANY_NUMBER = "^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 _NUMBERS = (*_WHOLE, "FLOAT", "DOUBLE", "DECIMAL", "NUMERIC")
-_TEXTS = ("VARCHAR", "TEXT", "BPCHAR", "DATE")  # written the same by us and by the database
-_WRITTEN = (*_TEXTS, *_NUMBERS, "BOOL")
+_TEXTS = ("VARCHAR", "TEXT", "BPCHAR")
 _READABLE = (*_NUMBERS, "VARCHAR", "BOOLEAN", "TEXT", "BPCHAR", "BOOL")
 
 
@@ -33,18 +32,39 @@ def refuse_kinds(tally: TallyPlan, database: Database) -> None:
 
 
 def can_ask(tally: TallyPlan, database: Database) -> bool:
-    """Say whether the database can do it without ever failing on a value.
+    """Say whether the database can do it without ever failing on a value, and as frames are read.
 
     PostgreSQL has no cast that forgives, and a query that fails on one person's cell gives that person away.
+    A column of texts can hold any spelling of a number, a day or a time; which of them a table has is up to
+    all of its rows, so there the database is asked for words and truths alone.
     """
     kinds = database.types
     for condition in tally.where:
+        values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+        if condition.numeric:
+            continue
         ordered = condition.operator not in {"=", "!=", "in"}
-        if not condition.numeric and not _is_one_of(kinds[condition.column], _TEXTS if ordered else _WRITTEN):
+        if not _are_read_alike(kinds[condition.column], tuple(map(str, values)), ordered=ordered):
             return False
-    if not all(_is_one_of(kinds[key.column], _WRITTEN) for key in tally.keys if isinstance(key, Category)):
+    keys = [key for key in tally.keys if isinstance(key, Category)]
+    if not all(_are_read_alike(kinds[key.column], key.categories) for key in keys):
         return False
-    return database.dialect == "duckdb" or all(_is_number(kinds[name]) for name in tally.numbers)
+    subject = tally.unit.subject
+    if subject is not None and not _is_one_of(kinds[subject], (*_WHOLE, "DATE")):
+        return False
+    return all(_is_number(kinds[name]) for name in tally.numbers)
+
+
+def _are_read_alike(kind: str, values: tuple[str, ...], *, ordered: bool = False) -> bool:
+    """Say whether the database compares a column of this type with these values as frames do."""
+    known = values_of(values)
+    if _is_one_of(kind, ("DATE",)):
+        return [text for text, _ in known] == list(values)
+    if _is_number(kind):
+        return not ordered or all(number is not None for _, number in known)
+    if _is_one_of(kind, _TEXTS) and not ordered:
+        return are_words([value.strip() for value in values if value.strip().lower() not in TRUTHS])
+    return _is_one_of(kind, ("BOOL",)) and not ordered
 
 
 def _is_number(kind: str) -> bool:
@@ -106,8 +126,6 @@ def _number(column: str, database: Database) -> str:
     cell, kind = quoted(column), database.types[column]
     if database.dialect == "duckdb":
         number = f"TRY_CAST({cell} AS DOUBLE)"
-        if kind.startswith(("VARCHAR", "TEXT")):
-            number = f"COALESCE({number}, {_truth(_text(column, database))})"
         return number if kind.startswith(_WHOLE) else f"CASE WHEN isnan({number}) THEN NULL ELSE {number} END"
     if kind.startswith(_WHOLE):
         return f"{cell}::float8"
@@ -171,54 +189,52 @@ def _place(key: Key, database: Database) -> str:
 
 def _declared_place(column: str, declared: tuple[str, ...], database: Database) -> str:
     """Number the cells that are declared: by their text, else by their number, as frames do."""
-    numbers: dict[float, int] = {}
-    for place, value in enumerate(declared):
-        number = number_of(value)
+    texts, numbers = dict[str, int](), dict[float, int]()
+    for place, (text, number) in enumerate(values_of(declared)):
         if number is not None and np.isfinite(number):
             numbers.setdefault(number, place)
-            if value == f"{number:.0f}":  # as a number is written: this text comes first
-                numbers[number] = place
-    arms = []
-    if not _is_number(database.types[column]):
-        text = _text_beside(column, database, declared)
-        arms = [
-            f"WHEN {text} = {_text_literal(value.strip(), database)} THEN {place}"
-            for place, value in enumerate(declared)
-        ]
+        elif text is not None:
+            texts.setdefault(text, place)
     cell = _number_in(column, database)
-    arms += [f"WHEN {cell} = {_literal(number)} THEN {place}" for number, place in numbers.items()]
+    arms = [f"WHEN {cell} = {_literal(number)} THEN {place}" for number, place in numbers.items()]
+    if not _is_number(database.types[column]):
+        text_cell = _text(column, database)
+        arms += [
+            f"WHEN {text_cell} = {_text_literal(value, database)} THEN {place}"
+            for value, place in texts.items()
+        ]
     return f"(CASE {' '.join(arms)} END)" if arms else "CAST(NULL AS BIGINT)"
 
 
 def _number_in(column: str, database: Database) -> str:
     """Read a number from a column of any type; PostgreSQL would fail on a text that is none."""
-    if database.dialect == "duckdb" or _is_number(database.types[column]):
+    if _is_number(database.types[column]):
         return _number(column, database)
     text = _text(column, database)
-    plain = f"CASE WHEN {text} ~ '{_PLAIN_NUMBER}' THEN CAST({text} AS DOUBLE PRECISION) END"
+    plain = f"CASE WHEN {_matches(text, _PLAIN_NUMBER, database)} THEN CAST({text} AS DOUBLE PRECISION) END"
+    if database.dialect == "duckdb":
+        grammar = _matches(text, _ANY_NUMBER, database)
+        plain = f"CASE WHEN {grammar} THEN TRY_CAST({text} AS DOUBLE) END"
     return f"COALESCE({plain}, {_truth(text)})"
 
 
+def _matches(text: str, pattern: str, database: Database) -> str:
+    return f"regexp_matches({text}, '{pattern}')" if database.dialect == "duckdb" else f"{text} ~ '{pattern}'"
+
+
 def _truth(text: str) -> str:
-    return f"CASE lower({text}) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
+    arms = " ".join(f"WHEN '{word}' THEN {truth}" for word, truth in TRUTHS.items())
+    return f"CASE lower({text}) {arms} END"
 
 
 def _text(column: str, database: Database) -> str:
-    """Read cells as text; an empty one is missing, as everywhere."""
-    if database.dialect == "duckdb":
-        return f"NULLIF(trim(CAST({quoted(column)} AS VARCHAR), {_BLANKS}), '')"
-    return f"(NULLIF(btrim({quoted(column)}::text, {_BLANKS}), '') COLLATE \"C\")"
-
-
-def _text_beside(column: str, database: Database, compared: Iterable[str]) -> str:
-    """Read cells as text to be compared; beside days, a midnight written out is its day."""
-    text = _text(column, database)
-    if database.types[column].startswith("DATE") or not are_days(compared):
-        return text
-    is_midnight = f"regexp_matches({text}, '{TEXT_OF_MIDNIGHT}')"
-    if database.dialect != "duckdb":
-        is_midnight = f"{text} ~ '{TEXT_OF_MIDNIGHT}'"
-    return f"(CASE WHEN {is_midnight} THEN left({text}, 10) ELSE {text} END)"
+    """Read cells as text; an empty one is missing, as everywhere, and so is a mark of nothing."""
+    kind = "VARCHAR" if database.dialect == "duckdb" else "text"
+    trim = "trim" if database.dialect == "duckdb" else "btrim"
+    trimmed = f"NULLIF({trim}(CAST({quoted(column)} AS {kind}), {_BLANKS}), '')"
+    marks = ", ".join(f"'{mark}'" for mark in sorted(MISSING))
+    text = f"(CASE WHEN lower({trimmed}) NOT IN ({marks}) THEN {trimmed} END)"
+    return text if database.dialect == "duckdb" else f'({text} COLLATE "C")'
 
 
 def _passes(condition: Condition, database: Database) -> str:
@@ -228,17 +244,21 @@ def _passes(condition: Condition, database: Database) -> str:
         if condition.operator != "!=":
             return f"({place} IS NOT NULL)"
         return f"({place} IS NULL AND {_text(condition.column, database)} IS NOT NULL)"
-    if condition.numeric:
+    if condition.numeric or _is_number(database.types[condition.column]):
         cell = _number(condition.column, database)
+        written = [_literal(_number_of(value)) for value in values]
     else:
-        cell = _text_beside(condition.column, database, map(str, values))
-    written = [
-        _text_literal(value, database) if isinstance(value, str) else _literal(value) for value in values
-    ]
+        cell = _text(condition.column, database)
+        written = [_text_literal(str(value), database) for value in values]
     if condition.operator == "in":
         return f"({cell} IN ({', '.join(written)}))"
     operator = "<>" if condition.operator == "!=" else condition.operator
     return f"({cell} {operator} {written[0]})"
+
+
+def _number_of(value: float | str) -> float:
+    number = value_of(value)[1] if isinstance(value, str) else value
+    return 0.0 if number is None else number  # a text that is no number is not asked of a column of numbers
 
 
 def _text_literal(text: str, database: Database) -> str:

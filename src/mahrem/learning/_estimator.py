@@ -71,11 +71,15 @@ class Estimator:
             frame.columns = known.tolist()
         return frame
 
-    def refuse_unfitted(self) -> None:
-        """Refuse to be asked before anything was learnt, by scikit-learn's error where it is loaded."""
-        if self.__sklearn_is_fitted__():
+    def refuse_unfitted(self, learnt: str | None = None) -> None:
+        """Refuse to be asked before anything was learnt, by scikit-learn's error where it is loaded.
+
+        Args:
+            learnt: The name of what must be there; without one anything that was learnt will do.
+        """
+        if self.__sklearn_is_fitted__() if learnt is None else hasattr(self, learnt):
             return
-        message = f"{type(self).__name__} has learnt nothing yet; call fit first"
+        message = f"{type(self).__name__} is not fitted: it has learnt nothing yet; call fit first"
         if "sklearn" not in sys.modules:
             raise InvalidParameter(message)
         from sklearn.exceptions import NotFittedError

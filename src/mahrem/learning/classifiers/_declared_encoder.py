@@ -14,7 +14,7 @@ from mahrem.learning.classifiers._feature_cells import distinct_cells, ends_alon
 from mahrem.learning.classifiers._features import _numbers, _Words
 from mahrem.table import ColumnDeclaration, Hierarchy
 from mahrem.table.cells import SUPPRESSED, write_labels
-from mahrem.table.cells.alone import place_alone, text_alone
+from mahrem.table.cells.alone import place_alone, text_alone, value_alone
 from mahrem.types import Floats
 
 _ANY = pl.Series([SUPPRESSED])
@@ -98,6 +98,18 @@ class DeclaredWords:
         """How many numbers a cell becomes."""
         return len(self.values) + 1
 
+    def named(self, cells: pl.Series) -> pl.Series:
+        """Give cells as text; a declared value as it was declared, whatever its column has."""
+        name, kind = cells.name, cells.dtype
+        read = cells.to_frame().select(
+            place_alone(name, kind, self.values).alias("place"),
+            value_alone(name, kind).alias("value"),
+            text_alone(name, kind).alias("text"),
+        )
+        declared = pl.Series(self.values).gather(read["place"])
+        others = read.select(pl.when(pl.col("value").is_not_null()).then("text")).to_series()
+        return declared.zip_with(read["place"].is_not_null(), others)
+
     def untouched(self, texts: pl.Series, tree: Hierarchy | None = None) -> pl.Series:
         """Write values that nobody coarsened as cells: 3 and 3.0 are one, an undeclared one is ``*``."""
         leaves = () if tree is None else tree.labels[0]
@@ -176,8 +188,11 @@ class DeclaredEncoder:
         blocks = []
         for name, column in self.columns.items():
             tree = self.hierarchies.get(name)
-            texts = frame.select(text_alone(name, frame.schema[name])).to_series()
-            distinct, where = distinct_cells(texts)
+            kind = frame.schema[name]
+            if isinstance(column, DeclaredNumbers):
+                distinct, where = distinct_cells(frame.select(value_alone(name, kind)).to_series())
+            else:
+                distinct, where = distinct_cells(column.named(frame.select(name).to_series()))
             if cells is not None and name not in cells and isinstance(column, DeclaredWords):
                 distinct = column.untouched(distinct, tree)
             blocks.append(column.block(distinct, tree).astype(np.float32)[where])

@@ -233,6 +233,5 @@ class Pate(PaidScore, Estimator):
         self.classes_ = tuple(getattr(self.model_, "classes_", self.classes))
 
     def _student(self) -> Any:
-        if not hasattr(self, "model_"):
-            raise InvalidParameter("this model is not fitted; call fit first")
+        self.refuse_unfitted("model_")
         return self.model_

@@ -9,28 +9,30 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
-from datetime import date, time, timedelta
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from numbers import Complex, Integral, Real
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from mahrem.table.cells._number_grid import EXACT
+from mahrem.table.cells.spellings import numbers_of, one_spelling, written_number
 
 __all__ = [
     "TEXT_OF_MIDNIGHT",
-    "are_days",
     "day_alone",
     "number_alone",
-    "number_of",
     "part_of_width",
     "place_alone",
     "plain_alone",
     "text_alone",
-    "text_beside",
     "texts_of_objects",
+    "value_alone",
+    "value_of",
+    "values_of",
 ]
 
 _DAY = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ].*)?$"
@@ -41,7 +43,9 @@ TEXT_OF_MIDNIGHT = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]00:00:00([.]0+)?(Z|[+-][0-
 MOST_DIGITS = 400  # of a number; the largest float has 309
 _THOUSANDTHS = r"(\.[0-9]{3})000(?![0-9])"  # polars writes whole thousandths of a second with three digits
 _MICROSECOND = timedelta(microseconds=1)
-_TRUTH = {"true": 1.0, "false": 0.0}
+_DAY_LONG = 86_400_000_000  # microseconds
+_COMMA = r"^([+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?)$"
+_LAST_DAY, _LAST_MOMENT = (1 << 31) - 1, (1 << 63) - 1
 
 
 def text_alone(column: str, dtype: pl.DataType) -> pl.Expr:
@@ -59,44 +63,83 @@ def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:  # noqa: PLR0911 - one 
     if isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
         trimmed = cell.cast(pl.String).str.strip_chars()
         return pl.when(trimmed != "").then(trimmed)
-    if dtype.is_float():
-        cell = cell.cast(pl.Float64)  # one number of more digits widens those of all others
-        exact = (cell == cell.round()) & (cell.abs() <= EXACT)
-        whole = pl.when(exact).then(cell).cast(pl.Int64).cast(pl.String)
-        return pl.coalesce(whole, cell.fill_nan(None).cast(pl.String))
+    if dtype.is_float():  # one number of more digits widens those of all others
+        return written_number(cell.cast(pl.Float64))
     if isinstance(dtype, pl.Decimal):
         text = cell.cast(pl.String)
         short = text.str.strip_chars_end("0").str.strip_chars_end(".")
         return pl.when(text.str.contains(".", literal=True)).then(short).otherwise(text)
-    if isinstance(dtype, pl.Date | pl.Datetime):  # polars panics where it writes a day of no calendar
-        cell = pl.when(cell.dt.year().is_between(1, 9999)).then(cell)
-    if isinstance(dtype, pl.Datetime):
-        zoned = "" if dtype.time_zone is None else "%:z"
-        return cell.dt.to_string(_CLOCK + zoned).str.replace(_MIDNIGHT, "")
-    if dtype.is_integer() or isinstance(dtype, pl.Boolean | pl.Null | pl.Date | pl.Time):
+    if isinstance(dtype, pl.Date | pl.Datetime):
+        return pl.coalesce(_text_of_day(cell, dtype), _endless(cell, dtype))
+    if isinstance(dtype, pl.Time):
+        return cell.dt.to_string("%H:%M:%S%.f")
+    if dtype.is_integer() or isinstance(dtype, pl.Boolean | pl.Null):
         return cell.cast(pl.String)
     if isinstance(dtype, pl.Duration):
         return _microseconds(cell, dtype).cast(pl.String)
     return pl.repeat(None, pl.len(), dtype=pl.String)
 
 
-def text_beside(column: str, dtype: pl.DataType, compared: Iterable[str]) -> pl.Expr:
-    """Write each cell as text to be compared with others; beside days, a midnight written out is its day.
+def _text_of_day(cell: pl.Expr, dtype: pl.Date | pl.Datetime) -> pl.Expr:
+    known = pl.when(cell.dt.year().is_between(1, 9999)).then(cell)  # polars panics where it writes others
+    if isinstance(dtype, pl.Date):
+        return known.cast(pl.String)
+    zoned = "" if dtype.time_zone is None else "%:z"
+    return known.dt.to_string(_CLOCK + zoned).str.replace(_MIDNIGHT, "")
+
+
+def _endless(cell: pl.Expr, dtype: pl.Date | pl.Datetime) -> pl.Expr:
+    """Write the first and last of all days as infinities: so DuckDB keeps them, and a column of ``inf``."""
+    last = _LAST_DAY if isinstance(dtype, pl.Date) else _LAST_MOMENT
+    kept = cell.to_physical()
+    return pl.when(kept == last).then(pl.lit("inf")).when(kept == -last).then(pl.lit("-inf"))
+
+
+def value_alone(column: str, dtype: pl.DataType, decimal: str | None = None) -> pl.Expr:
+    """Write what each cell says in the one spelling of its value, whatever its column was written as.
+
+    Guarantees:
+        - Whatever spelling or type another program chose for a whole column, a value comes out as one text.
 
     Example:
-        >>> days = pl.DataFrame({"day": ["2024-01-02 00:00:00", "2024-01-02 13:05:00"]})
-        >>> days.select(text_beside("day", days.schema["day"], ["2024-01-02"]))["day"].to_list()
-        ['2024-01-02', '2024-01-02 13:05:00']
+        >>> days = pl.DataFrame({"day": ["2024-01-02 00:00:00", "2024-1-2", "NaN"]})
+        >>> days.select(value_alone("day", days.schema["day"]))["day"].to_list()
+        ['2024-01-02', '2024-01-02', None]
     """
-    text = text_alone(column, dtype)
-    if isinstance(dtype, pl.String | pl.Categorical | pl.Enum) and are_days(compared):
-        return text.str.replace(TEXT_OF_MIDNIGHT, "$1")
+    if isinstance(dtype, pl.Boolean):
+        return pl.col(column).cast(pl.Int8).cast(pl.String)
+    if dtype.is_integer() or dtype.is_float() or isinstance(dtype, pl.Null | pl.Duration):
+        return text_alone(column, dtype)
+    cell = pl.col(column)
+    if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:  # what programs keep of a moment
+        cell = cell.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        dtype = pl.Datetime(dtype.time_unit)
+    text = _with_points(_text(cell, dtype), dtype, decimal)
+    return text.map_batches(one_spelling, return_dtype=pl.String, is_elementwise=True).alias(column)
+
+
+def _with_points(text: pl.Expr, dtype: pl.DataType, decimal: str | None) -> pl.Expr:
+    """Write numbers of texts with a point."""
+    if decimal == "," and isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
+        return text.str.replace(_COMMA, "$1.$2")
     return text
 
 
-def are_days(texts: Iterable[str]) -> bool:
-    """Say whether some texts are days."""
-    return any(re.match(_DAY, text.strip()) for text in texts)
+def value_of(declared: str, decimal: str | None = None) -> tuple[str | None, float | None]:
+    """Give a declared value in its one spelling, and the number it is.
+
+    Example:
+        >>> value_of("2.50"), value_of("yes"), value_of("ward b")
+        (('2.5', 2.5), ('1', 1.0), ('ward b', None))
+    """
+    return values_of([declared], decimal)[0]
+
+
+def values_of(declared: Iterable[str], decimal: str | None = None) -> list[tuple[str | None, float | None]]:
+    """Give :func:`value_of` of many."""
+    frame, kind = pl.DataFrame({"cell": list(declared)}, schema={"cell": pl.String}), pl.String()
+    number = number_alone("cell", kind, decimal).alias("number")
+    return frame.select(value_alone("cell", kind, decimal), number).rows()
 
 
 def number_alone(column: str, dtype: pl.DataType, decimal: str | None = None) -> pl.Expr:
@@ -112,17 +155,11 @@ def number_alone(column: str, dtype: pl.DataType, decimal: str | None = None) ->
     """
     if dtype.is_numeric() or isinstance(dtype, pl.Boolean):
         number = pl.col(column).cast(pl.Float64, strict=False)
-    elif isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
-        text = text_alone(column, dtype)
-        if decimal == ",":
-            text = text.str.replace_all(",", ".", literal=True)
-        truth = pl.Series(list(_TRUTH)), pl.Series(list(_TRUTH.values()))
-        truth_value = text.str.to_lowercase().replace_strict(*truth, default=None, return_dtype=pl.Float64)
-        number = pl.coalesce(text.cast(pl.Float64, strict=False), truth_value)
     elif isinstance(dtype, pl.Duration | pl.Time):
         number = _microseconds(pl.col(column), dtype).cast(pl.Float64)
     else:
-        number = pl.repeat(None, pl.len(), dtype=pl.Float64)
+        text = _with_points(text_alone(column, dtype), dtype, decimal)
+        number = text.map_batches(numbers_of, return_dtype=pl.Float64, is_elementwise=True)
     return number.fill_nan(None).alias(column)
 
 
@@ -138,26 +175,9 @@ def plain_alone(column: str, dtype: pl.DataType) -> pl.Expr:
     Example:
         >>> cells = pl.DataFrame({"cost": ["2.50", "3", "TRUE"]})
         >>> cells.select(plain_alone("cost", cells.schema["cost"]))["cost"].to_list()
-        ['2.5', '3', 'true']
+        ['2.5', '3', '1']
     """
-    text = text_alone(column, dtype)
-    if not isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
-        return text
-    return pl.coalesce(_text(text.cast(pl.Float64, strict=False), pl.Float64()), text.str.to_lowercase())
-
-
-def number_of(text: str) -> float | None:
-    """Read one declared value as cells are read; None if it is no number.
-
-    Example:
-        >>> number_of("3.0"), number_of("True"), number_of("ward 3")
-        (3.0, 1.0, None)
-    """
-    try:
-        number = float(text)
-    except ValueError:
-        return _TRUTH.get(text.strip().lower())
-    return None if math.isnan(number) or "_" in text else number
+    return value_alone(column, dtype).str.to_lowercase()
 
 
 def day_alone(column: str, dtype: pl.DataType) -> pl.Expr:
@@ -168,7 +188,7 @@ def day_alone(column: str, dtype: pl.DataType) -> pl.Expr:
         >>> days.select(day_alone("born", days.schema["born"]))["born"].to_list()
         [datetime.date(1990, 5, 1), datetime.date(1990, 5, 1), None]
     """
-    return text_alone(column, dtype).str.extract(_DAY, 1).str.to_date("%Y-%m-%d", strict=False)
+    return value_alone(column, dtype).str.extract(_DAY, 1).str.to_date("%Y-%m-%d", strict=False)
 
 
 def part_of_width(number: pl.Expr, width: float) -> pl.Expr:
@@ -187,34 +207,35 @@ def part_of_width(number: pl.Expr, width: float) -> pl.Expr:
     return number / widths
 
 
-def place_alone(column: str, dtype: pl.DataType, declared: tuple[str, ...]) -> pl.Expr:
-    """Give the place of each cell among declared values, or null: by its text, else by its number.
+def place_alone(
+    column: str, dtype: pl.DataType, declared: tuple[str, ...], decimal: str | None = None
+) -> pl.Expr:
+    """Give the place of each cell among declared values, or null: by its number, else by its text.
+
+    Guarantees:
+        - Spellings of one value have one place; of two declared spellings the first one's.
 
     Example:
         >>> wards = pl.DataFrame({"ward": [1.0, 2.0, None]})
         >>> wards.select(place_alone("ward", wards.schema["ward"], ("2", "1")))["ward"].to_list()
         [1, 0, None]
     """
-    numbers: dict[float, int] = {}
-    for place, value in enumerate(declared):
-        number = number_of(value)
+    texts, numbers = dict[str, int](), dict[float, int]()
+    for place, (text, number) in enumerate(values_of(declared, decimal)):
         if number is not None:
             numbers.setdefault(number, place)
-    places = pl.Series(range(len(declared)), dtype=pl.Int64)
-    by_text = text_beside(column, dtype, declared).replace_strict(
-        pl.Series(declared).str.strip_chars(), places, default=None, return_dtype=pl.Int64
-    )
+        elif text is not None:
+            texts.setdefault(text, place)
+    by_text = _looked_up(value_alone(column, dtype, decimal), texts, pl.String())
     if not numbers:
         return by_text
-    by_number = number_alone(column, dtype).replace_strict(
-        pl.Series(list(numbers), dtype=pl.Float64),
-        pl.Series(list(numbers.values()), dtype=pl.Int64),
-        default=None,
-        return_dtype=pl.Int64,
-    )
-    if dtype.is_numeric() and len(numbers) == sum(number_of(value) is not None for value in declared):
-        return by_number  # no two declared values are one number, so texts could say nothing else
-    return pl.coalesce(by_text, by_number)
+    by_number = _looked_up(number_alone(column, dtype, decimal), numbers, pl.Float64())
+    return pl.coalesce(by_number, by_text) if texts else by_number
+
+
+def _looked_up(cell: pl.Expr, places: Mapping[Any, int], kind: pl.DataType) -> pl.Expr:
+    known, numbered = pl.Series(list(places), dtype=kind), pl.Series(list(places.values()), dtype=pl.Int64)
+    return cell.replace_strict(known, numbered, default=None, return_dtype=pl.Int64)
 
 
 def texts_of_objects(values: Iterable[object]) -> pl.Series:
@@ -247,16 +268,19 @@ def _text_of(value: object) -> str | None:  # noqa: PLR0911 - one line per kind
             return value.decode()
         case bool() | np.bool_():
             return str(value).lower()
+        case date() | time() | timedelta() | np.datetime64() | np.timedelta64():  # the last is whole as well
+            return _text_of_time(value)
         case Integral():
             return str(int(value))
         case Decimal():
             return _text_of_decimal(value)
-        case date() | time() | timedelta() | np.datetime64() | np.timedelta64():
-            return _text_of_time(value)
         case Real():
             return _text_of_float(float(value))
         case Complex() if complex(value).imag == 0:  # what a column of numbers is beside one that is complex
             return _text_of_float(complex(value).real)
+        case tuple() if type(value).__name__ == "MonthDayNano":  # DuckDB makes months of days
+            months, days, nanoseconds = value
+            return str((30 * months + days) * _DAY_LONG + nanoseconds // 1000)
     return None
 
 
@@ -270,6 +294,8 @@ def _text_of_time(value: date | time | timedelta | np.datetime64 | np.timedelta6
         return None
     if isinstance(value, timedelta):
         return str(value // _MICROSECOND)
+    if isinstance(value, datetime) and value.tzinfo is not None:  # what programs keep of a moment
+        value = value.astimezone(UTC).replace(tzinfo=None)
     return re.sub(_MIDNIGHT, "", re.sub(_THOUSANDTHS, r"\1", value.isoformat()))
 
 

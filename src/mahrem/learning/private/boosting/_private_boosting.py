@@ -141,8 +141,7 @@ class BoostedTrees(PaidScore, Estimator):
 
     def scores(self, X: object) -> Floats:
         """Give the ``(n, outputs)`` sums of what the trees say; costs nothing."""
-        if not hasattr(self, "trees_"):
-            raise InvalidParameter("this model is not fitted; call fit first")
+        self.refuse_unfitted("trees_")
         if self._encoder is not None and not isinstance(X, np.ndarray):
             return self.trees_.scores(self._encoder(X))
         width = sum(self.trees_.widths)

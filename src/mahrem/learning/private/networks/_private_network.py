@@ -220,8 +220,7 @@ class PrivateNetwork(PaidScore, Estimator):
 
     def outputs(self, X: object) -> Floats:
         """Give the raw outputs of the network."""
-        if not hasattr(self, "model_"):
-            raise InvalidParameter("this model is not fitted; call fit first")
+        self.refuse_unfitted("model_")
         return network_outputs(self.model_, self._inputs(X))
 
     def _begin(self, facts: Facts, *, table: bool) -> None:

@@ -108,6 +108,7 @@ class PrivateLinear(Estimator, ABC):
         rows, targets = self._read(X, y, encode, classes)
         coefficients = self._compute(plan, rows, targets, len(classes))
         self.coef_, self.classes_, self._encoder, self.plan_ = coefficients, classes, encode, plan
+        self.n_features_in_ = width - self.intercept if encode is None else len(encode.features)
         self.cost_ = (self.epsilon, self.delta)
         self.guarantee_ = self._promise(plan, book.relation)
         return self
@@ -161,13 +162,17 @@ class PrivateLinear(Estimator, ABC):
         return np.hstack([rows, np.ones((len(rows), 1))]) if self.intercept else rows
 
     def _rows(self, X: object) -> Floats:
-        if not hasattr(self, "coef_"):
-            raise InvalidParameter("this model is not fitted; call fit first")
+        self.refuse_unfitted("coef_")
         if self._encoder is not None:
             return self._encoder.rows(X)
         width = self.coef_.shape[1] - self.intercept
-        if shape_of(X)[1:] != (width,):
-            raise InvalidInput(f"X must be (n, {width}) numbers, as fitted; it has shape {shape_of(X)}")
+        shape = shape_of(X)
+        if len(shape) != 2:
+            raise InvalidInput(f"X has shape {shape}. Reshape your data: one row is X.reshape(1, -1)")
+        if shape[1] != width:
+            raise InvalidInput(
+                f"X has {shape[1]} features, but {type(self).__name__} is expecting {width} features as input"
+            )
         return clip_rows(self._with_constant(X), self.norm)
 
     @abstractmethod

@@ -1,0 +1,245 @@
+"""One spelling for every value: what other programs write or infer for a whole column says the same here.
+
+Programs choose how a column is written by looking at all of its rows: one empty cell makes ``3`` a ``3.0``,
+one word keeps ``yes`` from becoming a truth, one moment gives every day a midnight, one object turns
+``0 days 08:00:00`` into ``8:00:00``. Whoever promises that a record changes nothing for the others compares
+cells in this one spelling: texts, and what texts can be taken for, come out as the same text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from mahrem.table.cells._number_grid import EXACT
+
+__all__ = ["MISSING", "TRUTHS", "are_words", "numbers_of", "one_spelling", "written_number"]
+
+# What pyarrow takes for missing in a column of numbers, and for a word in a column of words.
+MISSING = frozenset(
+    [
+        "#n/a",
+        "#n/a n/a",
+        "#na",
+        "-1.#ind",
+        "-1.#qnan",
+        "-nan",
+        "+nan",
+        "1.#ind",
+        "1.#qnan",
+        "n/a",
+        "na",
+        "nan",
+        "null",
+    ]
+)
+TRUTHS: Mapping[str, str] = {  # what DuckDB takes for truths, and pyarrow for 1 and 0, in a column of such
+    "true": "1",
+    "t": "1",
+    "yes": "1",
+    "false": "0",
+    "f": "0",
+    "no": "0",
+}
+_ENDLESS = {"inf": "inf", "infinity": "inf", "-inf": "-inf", "-infinity": "-inf", "epoch": "1970-01-01"}
+_WORDS: Mapping[str, str | None] = {**dict.fromkeys(MISSING, None), **TRUTHS, **_ENDLESS}
+_HEX = r"^([+-])?0[xX]([0-9a-fA-F]{1,15})$"
+_WHOLE = r"^[+-]?[0-9]{16,}(?:[.]0*)?$"  # beyond what a float tells apart: its digits stay
+_ZONE = r"(Z|[+-][0-9]{2}(?::?[0-9]{2})?)"
+_CLOCK = (
+    r"^(?:(?P<years>[+-]?[0-9]{1,4}) years? ?)?(?:(?P<months>[+-]?[0-9]{1,6}) mon(?:th)?s? ?)?"
+    r"(?:(?P<days>[+-]?[0-9]{1,9}) days?,? ?)?T?"
+    r"(?:(?P<sign>[+-])?(?P<hours>[0-9]{1,9}):(?P<minutes>[0-5][0-9])"
+    rf"(?::(?P<seconds>[0-5][0-9])(?:[.](?P<part>[0-9]{{1,9}}))?)?{_ZONE}?)?$"
+)
+_SPAN = (  # as ISO 8601 has it
+    r"^(?P<all>[+-])?P(?:(?P<days>[+-]?[0-9]{1,9})D)?"
+    r"(?:T(?:(?P<hours>[0-9]{1,9})H)?(?:(?P<minutes>[0-9]{1,9})M)?"
+    r"(?:(?P<seconds>[0-9]{1,9})(?:[.](?P<part>[0-9]{1,9}))?S)?)?$"
+)
+_COUNTED = r"^([+-]?[0-9]{1,18}) (nano|micro|milli)?(second|minute|hour|week)s?$"  # as NumPy writes spans
+_MOMENT = (
+    r"^(?P<year>[0-9]{4})[-/](?P<month>[0-9]{1,2})[-/](?P<day>[0-9]{1,2})"
+    r"(?:[T ](?P<hours>[0-9]{1,2}):(?P<minutes>[0-5][0-9])"
+    rf"(?::(?P<seconds>[0-5][0-9])(?:[.](?P<part>[0-9]{{1,9}}))?)? ?(?P<zone>{_ZONE[1:-1]})?)?$"
+)
+_DOTTED = r"^([0-9]{1,2})[.]([0-9]{1,2})[.]([0-9]{4})\b"  # always the day first
+_BEYOND = r"^[+-]?[0-9]{5,}-[0-9]{2}-[0-9]{2}\b|\(BC\)"  # days of no calendar
+_TIMED = r"^[+-]?[0-9]|^[+-]?[PT][0-9T+-]"  # all other texts are words
+_SECOND, _MINUTE, _HOUR, _DAY = 1_000_000, 60_000_000, 3_600_000_000, 86_400_000_000
+
+# DuckDB keeps a span of many days as months of thirty, and writes it so.
+_DAYS_OF = {"years": 360, "months": 30, "days": 1}
+_UNITS = {
+    "nanosecond": 1,
+    "microsecond": 1,
+    "millisecond": 1000,
+    "second": _SECOND,
+    "minute": _MINUTE,
+    "hour": _HOUR,
+    "week": 7 * _DAY,
+}
+
+
+def one_spelling(texts: pl.Series) -> pl.Series:
+    """Write each text as every other spelling of its value is written; what says nothing is null.
+
+    Guarantees:
+        - A cell depends on itself alone, and ``one_spelling`` of what it gave changes nothing.
+        - Numbers are as floats are written, whole ones without a point; truths are 1 and 0.
+        - Times of day and spans are their microseconds, as columns of such are read beside numbers.
+        - Days are ISO; moments too, in UTC, which is what programs keep of them, without a midnight.
+        - Words stay as they are.
+
+    Example:
+        >>> one_spelling(pl.Series(["3.0", "yes", "8:00:00", "2024-1-2 00:00", "n/a", "ward b"])).to_list()
+        ['3', '1', '28800000000', '2024-01-02', None, 'ward b']
+    """
+    distinct = texts.unique()
+    if 2 * len(distinct) > len(texts):
+        return _spelled(texts)
+    return texts.replace_strict(distinct, _spelled(distinct), default=None, return_dtype=pl.String)
+
+
+def numbers_of(texts: pl.Series) -> pl.Series:
+    """Read texts in any spelling as numbers; what is none is null.
+
+    Example:
+        >>> numbers_of(pl.Series(["3e0", "t", "PT1S", "much"])).to_list()
+        [3.0, 1.0, 1000000.0, None]
+    """
+    trimmed = texts.str.strip_chars()
+    numbers = trimmed.cast(pl.Float64, strict=False).fill_nan(None)
+    others = numbers.is_null() & trimmed.is_not_null()
+    if not others.any():
+        return numbers
+    spelled = one_spelling(trimmed.filter(others))
+    return numbers.scatter(others.arg_true(), spelled.cast(pl.Float64, strict=False))
+
+
+def are_words(texts: Sequence[str]) -> bool:
+    """Say whether texts are mere words, which no column makes others and no other spelling says as well.
+
+    Example:
+        >>> are_words(["ward b", "m"]), are_words(["yes"]), are_words(["2024-01-02"])
+        (True, False, False)
+    """
+    given = pl.Series(texts, dtype=pl.String)
+    timed = given.str.contains(_TIMED).any()
+    return not timed and one_spelling(given).to_list() == list(texts) and numbers_of(given).is_null().all()
+
+
+def written_number(number: pl.Expr) -> pl.Expr:
+    """Write floats as text, whole ones without a point; NaN is null."""
+    exact = (number == number.round()) & (number.abs() <= EXACT)
+    whole = pl.when(exact).then(number).cast(pl.Int64).cast(pl.String)
+    return pl.coalesce(whole, number.fill_nan(None).cast(pl.String))
+
+
+def _spelled(texts: pl.Series) -> pl.Series:
+    text = pl.col("text")
+    trimmed = texts.alias("text").str.strip_chars().to_frame()
+    frame = trimmed.with_columns(
+        text.str.to_lowercase().alias("small"),
+        pl.when(text != "").then(text).alias("spelled"),
+        text.cast(pl.Float64, strict=False).alias("number"),
+    )
+    known = pl.col("small").is_in(list(_WORDS))
+    digits = text.str.contains(_WHOLE)
+    exact = text.str.replace(r"^[+]", "").str.replace(r"[.]0*$", "").str.replace(r"^(-?)0+([0-9])", "$1$2")
+    words = pl.col("small").replace_strict(_WORDS, default=None, return_dtype=pl.String)
+    frame = frame.select(
+        "text",
+        (~known & pl.col("number").is_null() & text.str.contains(_TIMED)).alias("other"),
+        pl.when(known)
+        .then(words)
+        .when(digits & (pl.col("number").abs() > EXACT))
+        .then(exact)
+        .when(pl.col("number").is_not_null())
+        .then(written_number(pl.col("number")))
+        .otherwise("spelled")
+        .alias("spelled"),
+    )
+    others = frame["other"].fill_null(value=False)
+    if not others.any():
+        return frame["spelled"].alias(texts.name)
+    read = _timed(frame["text"].filter(others))
+    return frame["spelled"].scatter(others.arg_true(), read).alias(texts.name)
+
+
+def _timed(texts: pl.Series) -> pl.Series:
+    """Write numbers to the base 16, times, spans, days and moments in their one spelling; words stay."""
+    signs = texts.str.extract_groups(_HEX).struct.unnest()
+    whole = signs.select(
+        signs["2"].str.to_integer(base=16, strict=False) * pl.when(pl.col("1") == "-").then(-1).otherwise(1)
+    ).to_series()
+    spelled = [whole.cast(pl.String), *(read(texts).cast(pl.String) for read in (_clock, _span, _counted))]
+    # A column of times of day cannot hold the end of a day, and one of spans can.
+    beyond = texts.str.contains(_BEYOND) | texts.str.contains(r"^24:00(?::00(?:[.]0*)?)?$")
+    frame = pl.DataFrame(
+        [one.alias(str(place)) for place, one in enumerate([*spelled, _moment(texts), texts])]
+    )
+    return frame.select(pl.when(~beyond).then(pl.coalesce(pl.all()))).to_series()
+
+
+def _parts(texts: pl.Series, pattern: str) -> pl.DataFrame:
+    return texts.str.extract_groups(pattern).struct.unnest()
+
+
+def _clock(texts: pl.Series) -> pl.Series:
+    """Give the microseconds of times of day and of spans as pandas, Python and databases write them."""
+    hours = pl.col("hours").cast(pl.Int64)
+    within = hours * _HOUR + _minutes_and_less()
+    signed = pl.when(pl.col("sign") == "-").then(-within).otherwise(within)
+    days = sum(
+        (pl.col(name).cast(pl.Int64).fill_null(0) * many for name, many in _DAYS_OF.items()), pl.lit(0)
+    )
+    given = pl.any_horizontal(pl.col(*_DAYS_OF, "hours").is_not_null())
+    length = days * _DAY + signed.fill_null(0)
+    return _parts(texts, _CLOCK).select(pl.when(given).then(length)).to_series()
+
+
+def _span(texts: pl.Series) -> pl.Series:
+    """Give the microseconds of spans as ISO 8601 writes them."""
+    days, hours = pl.col("days").cast(pl.Int64), pl.col("hours").cast(pl.Int64)
+    length = days.fill_null(0) * _DAY + hours.fill_null(0) * _HOUR + _minutes_and_less()
+    signed = pl.when(pl.col("all") == "-").then(-length).otherwise(length)
+    named = pl.any_horizontal(pl.col("days", "hours", "minutes", "seconds").is_not_null())
+    return _parts(texts, _SPAN).select(pl.when(named).then(signed)).to_series()
+
+
+def _counted(texts: pl.Series) -> pl.Series:
+    """Give the microseconds of spans that count one unit."""
+    parts = texts.str.extract_groups(_COUNTED).struct.unnest()
+    number, unit = pl.col("1").cast(pl.Int64), pl.concat_str(pl.col("2").fill_null(""), "3")
+    length = number * unit.replace_strict(_UNITS, default=None, return_dtype=pl.Int64)
+    return parts.select(pl.when(unit == "nanosecond").then(number // 1000).otherwise(length)).to_series()
+
+
+def _minutes_and_less() -> pl.Expr:
+    micro = pl.col("part").fill_null("").str.pad_end(9, "0").str.head(6).cast(pl.Int64)
+    minutes, seconds = (pl.col(name).cast(pl.Int64).fill_null(0) for name in ("minutes", "seconds"))
+    return minutes * _MINUTE + seconds * _SECOND + micro
+
+
+def _moment(texts: pl.Series) -> pl.Series:
+    """Write days and moments as ISO in UTC; of a midnight the day."""
+    parts = _parts(texts.str.replace(_DOTTED, "$3-$2-$1"), _MOMENT)
+    two = ("month", "day", "hours", "minutes", "seconds")
+    parts = parts.with_columns(
+        pl.col(two).fill_null("00").str.pad_start(2, "0"), pl.col("zone").fill_null("Z")
+    )
+    zone = pl.col("zone")
+    ahead = zone.str.extract(r"^[+-]([0-9]{2})", 1).cast(pl.Int64).fill_null(0) * 60
+    ahead += zone.str.extract(r"^[+-][0-9]{2}:?([0-9]{2})$", 1).cast(pl.Int64).fill_null(0)
+    minutes = pl.when(zone.str.starts_with("-")).then(-ahead).otherwise(ahead)
+    written = pl.format("{}-{}-{}T{}:{}:{}", "year", *two)
+    moment = written.str.to_datetime("%Y-%m-%dT%H:%M:%S", strict=False, time_unit="us")
+    parts = parts.select(
+        (moment - pl.duration(minutes=minutes, time_unit="us")).alias("moment"),
+        pl.col("part").fill_null("").str.strip_chars_end("0").str.replace("^([0-9])", ".$1"),
+    )
+    known = pl.when(pl.col("moment").dt.year().is_between(1, 9999)).then("moment")
+    written = pl.concat_str(known.dt.to_string("%Y-%m-%dT%H:%M:%S"), "part")
+    return parts.select(written.str.replace("T00:00:00$", "")).to_series()

@@ -1,0 +1,73 @@
+"""Long CSV files read at one look, against polars; texts as categories, against the texts themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mahrem.arrays.weaving import _unravel
+from mahrem.table import Reading, open_source
+from mahrem.table.reading import PolarsSource, Spelling, _csv, open_csv
+
+CELLS = st.one_of(
+    st.sampled_from(
+        ["", "12", "1.5", "2024-12-31", "0610", '""', '"a, b"', '"a\nb"', '"say ""hi"""', "ü", " "]
+    ),
+    st.sampled_from(['"1.234,5"', "31.12.2024", "a text that is longer than a view", '"ends\r\nhere"']),
+    st.integers(0, 10**9).map(str),
+)
+RECORDS = st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=30)
+
+
+@pytest.fixture(autouse=True)
+def _long_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_csv, "BLOCK", 1)
+    monkeypatch.setattr(_unravel, "_SLOTS", 2)
+    monkeypatch.setattr(_unravel, "_ROWS", 3)
+    monkeypatch.setattr(_unravel, "_WORTH_A_PART", 16)
+
+
+def written(records: list[tuple[str, ...]], folder: str, end: str) -> Path:
+    path = Path(folder, "table.csv")
+    lines = ["first,second,third", *(",".join(record) for record in records)]
+    path.write_bytes((end.join(lines) + end).encode())
+    return path
+
+
+@settings(max_examples=80, deadline=None)
+@given(RECORDS, st.sampled_from(["\n", "\r\n"]), st.sampled_from([None, Spelling(), Spelling(decimal=",")]))
+def test_columns_are_those_that_polars_reads(
+    records: list[tuple[str, ...]], end: str, spelling: Spelling | None
+) -> None:
+    with TemporaryDirectory() as folder:
+        path = written(records, folder, end)
+        reading = Reading(header=True, delimiter=",", spelling=spelling)
+        source, slowly = open_source(path, reading), open_csv(path, reading)
+        assert isinstance(source, PolarsSource)
+        names = list(source.columns)
+        assert source.take(names).equals(slowly.take(names))
+        coded = source.coded(names)
+        for name, column in coded.items():
+            assert column.cast(pl.String).equals(slowly.take([name])[name])
+            texts = column.drop_nulls().unique().cast(pl.String)
+            assert sorted(texts) == sorted(column.dtype.categories.to_series())
+        rebuilt = source.rebuild({}, ())
+        assert rebuilt.equals(slowly.rebuild({}, ()))
+
+
+def test_texts_that_repeat_come_as_numbers_and_others_as_they_are(tmp_path: Path) -> None:
+    path = written([(str(row), "often", str(row % 3)) for row in range(50)], str(tmp_path), "\n")
+    source = open_source(path)
+    assert isinstance(source, PolarsSource)
+    assert set(source.coded(list(source.columns))) == {"second", "third"}
+
+
+def test_a_line_end_within_quotes_parts_no_record(tmp_path: Path) -> None:
+    path = written([('"a\n' + "b,\n" * 40 + '"', "x", "y")] * 3, str(tmp_path), "\n")
+    source = open_source(path)
+    assert source.take(["second"])["second"].to_list() == ["x"] * 3
