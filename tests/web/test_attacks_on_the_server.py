@@ -95,6 +95,20 @@ def test_a_new_connection_takes_the_place_of_one_that_asks_for_nothing() -> None
         one.close()
 
 
+def test_who_has_come_in_keeps_a_connection_that_rests() -> None:
+    connections = Connections(most=2)
+    pairs = [socket.socketpair() for _ in range(3)]
+    for number, (ours, _) in enumerate(pairs[:2]):
+        connections.take(ours, ("::1", number, 0, 0))
+    with connections.answering(("::1", 0), known=True):
+        pass  # and then it waits for the next page
+    with connections.answering(("::1", 1), known=False):
+        connections.take(pairs[2][0], ("::1", 2, 0, 0))
+    assert [closed(theirs) for _, theirs in pairs] == [False, True, False]
+    for one in (one for pair in pairs for one in pair):
+        one.close()
+
+
 @pytest.mark.parametrize("error", [OSError(24, "Too many open files"), MemoryError(), RuntimeError("thread")])
 @pytest.mark.parametrize("where", ["take", "list"])
 def test_jobs_and_deletion_outlive_any_error_and_say_so(

@@ -42,6 +42,25 @@ def test_a_try_says_what_the_release_says_and_can_be_adopted(server: Server, pro
     assert report["utility"]["gcp"] == tried["trial"]["loss"]
 
 
+def test_two_candidates_are_made_in_depth_and_published_nowhere(server: Server, project: str) -> None:
+    place = f"/api/v1/projects/{project}"
+    pair = [server.client.post(f"{place}/explore", json={"promises": {"k": k}}).json()["id"] for k in (6, 11)]
+    before, releases = (server.client.get(path).json() for path in (place, f"{place}/releases"))
+    assert server.client.post(f"{place}/candidates/{pair[0]}/beside/{pair[0]}").status_code == 422
+    unknown = server.client.post(f"{place}/candidates/{pair[0]}/beside/{pair[1]}?target=nowhere")
+    assert unknown.status_code == 422
+    job = server.run(project, f"candidates/{pair[0]}/beside/{pair[1]}?target=diagnosis")
+    assert (job["state"], job["error"]) == ("done", None)
+    assert server.client.get(f"{place}/releases").json() == releases  # none came, none became another
+    after = server.client.get(place).json()
+    assert (after["choices"], after["promises"]) == (before["choices"], before["promises"])
+    page = server.client.get(f"/projects/{project}/explore?candidate={pair[0]}&beside={pair[1]}").text
+    assert page.count("What attackers could still do") == 1
+    assert page.count('class="pair"') >= 3  # distributions, learning, attacks
+    folder = server.state / "projects" / project / f"job-{job['id']}"
+    assert not (folder / "release").exists()
+
+
 def test_decisions_are_taken_back_and_written_as_a_policy(server: Server, project: str) -> None:
     place = f"/api/v1/projects/{project}"
     before = server.client.get(place).json()

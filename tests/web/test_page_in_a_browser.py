@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from chromium import chromium
+from mahrem.release.decisions import READY_POLICIES, about_policy
 from mahrem.words import load_catalogue
 from web_server import Server, serving
 
@@ -23,7 +24,18 @@ pytestmark = pytest.mark.browser
 SLOW = 60_000  # milliseconds; the machine may be busy
 OTHER = ("suppress", "perturb", "generalize", "risk", "lattice")
 STEPS = (
-    *("columns", "promises", "explore", "run", "result", "compare", "audit", "queries", "hierarchies/4"),
+    *(
+        "columns",
+        "promises",
+        "explore",
+        "run",
+        "result",
+        "compare",
+        "audit",
+        "queries",
+        "history",
+        "hierarchies/4",
+    ),
     *("other", *(f"other/{verb}" for verb in OTHER)),
 )
 
@@ -167,9 +179,16 @@ def test_settings_are_explored_adopted_and_set_side_by_side_with_keys(person: Pe
     page.get_by_role("link", name=re.compile("^Set beside.*k = 5")).press("Enter")
     page.get_by_role("heading", name=re.compile("^Beside .*k = 5")).wait_for()
     assert page.get_by_role("row", name=re.compile(r"k 9 5|k-anonymity 9 5")).is_visible()
+    page.get_by_role("slider", name="At least so coarse age").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#at_least-2").input_value() == "2"  # the second of the usual steps
+    page.get_by_role("row", name=re.compile(r"^age: .* 2 ")).wait_for()  # set beside the other one
     page.get_by_role("button", name="Go on with this").press("Enter")
     page.wait_for_url("**/run")
-    assert demo.client.get(f"/api/v1/projects/{project}").json()["promises"]["k"] == 9
+    known = demo.client.get(f"/api/v1/projects/{project}").json()
+    assert known["promises"]["k"] == 9
+    assert str(known["choices"]["columns"]["age"]["at_least"]) in {"2", "2.0"}
     page.goto(f"{person.home}/projects/{project}/columns")
     page.locator("[data-live] p").first.wait_for()  # what columns add to singling out
 
@@ -249,6 +268,21 @@ def test_cells_are_hidden_values_changed_risk_measured_and_the_lattice_walked(
     assert "SUDA" in fill("Risk of a survey", "Measure the risk", fraction="0.01")
     page.get_by_role("navigation", name="Other ways").get_by_role("link", name="The lattice").click()
     assert page.locator("tr.best .kept").count() == 1  # the best, judged at once
+    drawn = page.locator("[data-lattice]")
+    assert drawn.locator("a.best").count() == 1
+    here = drawn.locator("a[aria-current]")
+    wide = drawn.locator("svg").get_attribute("viewBox")
+    here.focus()
+    page.keyboard.press("+")
+    assert drawn.locator("svg").get_attribute("viewBox") != wide
+    page.keyboard.press("0")
+    assert drawn.locator("svg").get_attribute("viewBox") == wide
+    told = "document.activeElement.dataset.levels.split(',').reduce((a, b) => a + Number(b), 0)"
+    height = page.evaluate(told)
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(told) == height + 1
+    page.keyboard.press("Enter")
+    page.wait_for_url("**levels=*")
     page.locator("tr", has=page.locator(".broken-word")).get_by_role("link").first.press("Enter")
     page.get_by_role("heading", name="What some classes break").wait_for()
     assert "at most" in page.inner_text("main")
@@ -277,6 +311,40 @@ def test_a_hierarchy_is_edited_as_a_tree_with_keys(person: Person, demo: Server,
     kept = demo.client.get(f"/api/v1/projects/{full}/hierarchies/4").json()["tree"]
     (east,) = [node for node in kept["children"] if node["label"] == "east"]
     assert len(east["children"]) == 2
+
+
+def test_cuts_of_numbers_are_moved_with_keys_and_by_dragging_and_values_dragged_into_groups(
+    person: Person, demo: Server
+) -> None:
+    project = demo.project()
+    assert demo.run(project, "hierarchies/2/make", {"intervals": [20, 40]})["state"] == "done"
+    page = person.page(f"/projects/{project}/hierarchies/2")
+    cuts = page.get_by_role("slider")
+    before = [int(cut.get_attribute("aria-valuenow") or 0) for cut in cuts.all()]
+    cuts.first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert cuts.first.get_attribute("aria-valuenow") == str(before[0] + 2)
+    box, track = cuts.last.bounding_box(), page.locator(".cuts").bounding_box()
+    assert box is not None
+    assert track is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(box["x"] - track["width"] * 0.1, box["y"] + 10, steps=4)
+    page.mouse.up()
+    moved = int(cuts.last.get_attribute("aria-valuenow") or 0)
+    assert moved < before[-1]
+    page.get_by_role("button", name="New cut").press("Enter")
+    assert cuts.count() == len(before) + 1
+    page.get_by_role("button", name="Undo").press("Enter")
+    assert cuts.count() == len(before)
+    page.get_by_role("button", name="Keep this hierarchy").press("Enter")
+    page.wait_for_load_state()
+    kept = demo.client.get(f"/api/v1/projects/{project}/hierarchies/2").json()["tree"]
+    ends = [node["label"].strip("[]").split(", ") for node in kept["children"]]
+    assert [int(first) for first, _ in ends][1:] == [before[0] + 2, *before[1:-1], moved]
+    for (low, high), node in zip(ends, kept["children"], strict=True):
+        assert all(int(low) <= int(leaf["label"]) <= int(high) for leaf in node["children"])
 
 
 def test_a_point_of_the_picture_is_adopted_and_a_promise_given_to_one_column(
@@ -359,6 +427,7 @@ def test_every_page_can_be_read_by_everybody(  # one visit a page: light, dark, 
     person = Person(browser, demo, [*cookies, chosen], viewport={"width": width, "height": 900})
     page = person.page("/projects")
     foreign = english_only(language) if language != "en" else []
+    policies = {about_policy(name) for name in READY_POLICIES}
     paths = ["/projects", "/federated", "/api", "/nowhere", f"/projects/{'0' * 32}/run"]
     for path in [*paths, *(f"/projects/{full}/{step}" for step in STEPS)]:
         page.goto(person.home + path)
@@ -369,12 +438,45 @@ def test_every_page_can_be_read_by_everybody(  # one visit a page: light, dark, 
         for scheme in schemes:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             found = axe.run(page, options={"iframes": False}).response["violations"]
-            grave = [
-                (one["id"], [node["html"][:120] for node in one["nodes"]][:3])
-                for one in found
-                if one["impact"] in {"serious", "critical"}
+            told = [
+                (one["id"], one["impact"], [node["html"][:120] for node in one["nodes"]][:3]) for one in found
             ]
-            assert grave == [], f"{path} {scheme}"
+            assert told == [], f"{path} {scheme}"
         shown = page.inner_text("body") if path != "/api" else ""  # routes are described in English alone
+        for quoted in page.locator("small[lang=en]").all_inner_texts():  # as policy files open, and marked so
+            assert quoted in policies, path
+            shown = shown.replace(quoted, "")
         assert [text for text in foreign if text in shown] == [], path
     person.leave()
+
+
+def test_a_release_is_published_signed_compared_and_withdrawn_with_keys(person: Person, demo: Server) -> None:
+    project = demo.project()
+    place = f"/api/v1/projects/{project}"
+    for k in (5, 7):
+        promises = demo.client.get(place).json()["promises"]
+        demo.client.put(f"{place}/promises", json={**promises, "k": k})
+        assert demo.run(project, "run/anonymize")["state"] == "done"
+    page = person.page(f"/projects/{project}/history")
+    page.on("dialog", lambda dialog: dialog.accept())
+    newest = page.locator(".timeline > li").first
+    assert "draft" in newest.inner_text()
+    newest.get_by_role("button", name="It is published").press("Enter")
+    page.locator(".timeline .state.published").wait_for()
+    newest.get_by_role("button", name="Sign").press("Enter")
+    newest.get_by_text("signed", exact=True).wait_for()
+    with page.context.expect_page() as opened:
+        page.get_by_role("button", name="Set side by side").press("Enter")
+    beside = opened.value
+    beside.get_by_role("heading", name="Two releases side by side").wait_for()
+    assert "asked for 7" in beside.inner_text("main")
+    newest.get_by_role("button", name="Withdraw").press("Enter")
+    page.locator(".timeline .state.withdrawn").wait_for()
+    newest.get_by_role("button", name="Forget").press("Enter")
+    page.wait_for_function("document.querySelectorAll('.timeline > li').length === 1")
+    page.get_by_role("radio", name=re.compile("^gdpr")).press("Space")
+    page.get_by_role("button", name="See what it does").first.press("Enter")
+    page.get_by_role("heading", name="What gdpr would do").wait_for()
+    page.get_by_role("button", name="Decide so").press("Enter")
+    page.wait_for_url("**/columns")
+    assert demo.client.get(place).json()["promises"]["l"] == 2

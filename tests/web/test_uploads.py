@@ -20,7 +20,7 @@ from mahrem.web._errors import Refused
 from mahrem.web._orders import JobLimits, JobOrder, JobRequest, TablePlace
 from mahrem.web.jobs._verbs import perform
 from mahrem.web.projects._sources import kind_of, pick_file
-from web_server import Server
+from web_server import Server, serving
 
 PEOPLE = b"age,sex,illness\n" + b"".join(
     f"{20 + n % 50},{'fm'[n % 2]},{['flu', 'cold', 'gout'][n % 3]}\n".encode() for n in range(300)
@@ -102,6 +102,48 @@ def test_a_packed_csv_is_taken_and_a_packed_archive_is_not(server: Server) -> No
     for inner in (tarred(), parquet(), zipped(), gzip.compress(PEOPLE), b""):
         with pytest.raises(Refused):
             kind_of(gzip.compress(inner)[:512])
+
+
+def workbook(rows: int = 300) -> bytes:
+    out = io.BytesIO()
+    pl.read_csv(PEOPLE).head(rows).write_excel(out)
+    return out.getvalue()
+
+
+def test_a_spreadsheet_is_read_and_an_archive_that_is_called_one_is_not(server: Server) -> None:
+    status, error, project = send(server, workbook(), "people.xlsx")
+    assert (status, error) == (202, {})
+    found = server.client.get(f"/api/v1/projects/{project}").json()["profile"]
+    assert (found["rows"], [column["name"] for column in found["columns"]]) == (
+        300,
+        ["age", "sex", "illness"],
+    )
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("people.csv", PEOPLE)
+    assert send(server, packed.getvalue(), "people.xlsx")[1]["code"] == "archive_refused"
+    assert send(server, workbook(), "people.csv")[1]["code"] == "archive_refused"
+    with zipfile.ZipFile(packed := io.BytesIO(), "w") as archive:
+        archive.writestr("[Content_Types].xml", b"<nothing/>")
+    status, error, _ = send(server, packed.getvalue(), "people.xlsx")
+    assert (status, error["code"]) == (202, "invalid_input")
+
+
+def test_a_workbook_that_grows_beyond_its_memory_is_stopped(tmp_path: Path) -> None:
+    plain = zipfile.ZipFile(io.BytesIO(workbook(5)))
+    with zipfile.ZipFile(tmp_path / "bomb.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in plain.namelist():
+            content = plain.read(name)
+            if name.startswith("xl/worksheets/sheet"):
+                row = b'<row r="%d"><c r="A%d" t="inlineStr"><is><t>' + b"x" * 2000 + b"</t></is></c></row>"
+                many = b"".join(row % (n, n) for n in range(7, 60_000))
+                content = content.replace(b"</sheetData>", many + b"</sheetData>")
+            archive.writestr(name, content)
+    with serving(tmp_path / "server", "--job-memory", "300MB") as server:
+        status, error, _ = send(server, (tmp_path / "bomb.xlsx").read_bytes(), "people.xlsx")
+        assert status == 202
+        assert error["code"] in {"out_of_memory", "too_many_rows"}
+        assert server.client.get("/api/v1/health").json()["works"]
 
 
 def test_a_message_calls_a_file_as_it_was_called_where_it_came_from(server: Server) -> None:

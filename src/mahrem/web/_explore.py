@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.datastructures import FormData
 
+from mahrem import check
 from mahrem.web._errors import Refused
 from mahrem.web._forms import read_own, read_promises, read_some
 from mahrem.web._house import House
@@ -20,6 +21,7 @@ from mahrem.web.projects import (
     mark_of,
     mask_settings_of,
     needs_source,
+    needs_table,
     settings_of,
 )
 
@@ -85,6 +87,23 @@ def try_every_row(house: House, project: Project, known: str) -> Job:
         job = house.runner.submit(project.id, "trial", request)
     house.candidates.change(project.id, known, job=job.id)
     return job
+
+
+def look_deeper(house: House, project: Project, first: str, second: str, target: str = "") -> Job:
+    """Make two candidates on every row, in the background: distributions, correlations, attacks, accuracy."""
+    if first == second:
+        raise Refused(422, "two_candidates")
+    names = [column["name"] for column in needs_table(project)["columns"]]
+    if target:
+        check.columns_exist([target], names)
+    folder = house.store.folder(project.id)
+    sides = {
+        known: settings_of(
+            as_candidate(project, house.candidates.get(project.id, known)), folder, house.settings
+        )
+        for known in (first, second)
+    }
+    return house.start(project, "beside", {"sides": sides, "target": target})
 
 
 def _same_table(house: House, project: Project) -> None:

@@ -26,7 +26,6 @@ from mahrem.web.bodies import (
     Job,
     Project,
     ReleasePromises,
-    RoleName,
     SourceFacts,
 )
 from mahrem.web.guard import Sessions
@@ -54,6 +53,7 @@ FILES = {
     "policy.toml": "application/toml",
     "release.recipe": "application/octet-stream",
     "SHA256SUMS": "text/plain; charset=utf-8",
+    "signature.json": "application/json",
 }
 
 
@@ -112,10 +112,9 @@ class House:
         with self.store.receiving(project) as file:
             patients(2000).write_csv(file)
             kept = self.store.keep(project, file, "source.csv")
-        roles: dict[str, RoleName] = {"patient_id": "identifier", "name": "identifier"}
-        roles |= dict.fromkeys(PATIENT_POLICY["quasi"], "quasi")
-        roles |= dict.fromkeys(PATIENT_POLICY.get("insensitive", ()), "insensitive")
-        chosen = {name: ColumnChoice(role=role) for name, role in roles.items()}
+        chosen = {name: ColumnChoice(role="identifier") for name in ("patient_id", "name")}
+        chosen |= {name: ColumnChoice(role="quasi") for name in PATIENT_POLICY["quasi"]}
+        chosen |= {name: ColumnChoice(role="insensitive") for name in PATIENT_POLICY.get("insensitive", ())}
         for name, promises in PATIENT_POLICY["sensitive"].items():
             coarser = {
                 key: PATIENT_POLICY[key][name] for key in ("grid", "top") if name in PATIENT_POLICY[key]

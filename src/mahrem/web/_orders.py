@@ -86,11 +86,13 @@ class JobOrder:
 
     @cached_property
     def table(self) -> Any:
-        """The table; a table or question of a DuckDB file may look at nothing but that file."""
+        """The table; a question sees one DuckDB file alone, and PostgreSQL only under a narrow role."""
         from mahrem.table import Reading
-        from mahrem.table.reading import is_duckdb, is_postgresql, read_alone
+        from mahrem.table.reading import is_duckdb, is_postgresql, read_alone, refuse_wide_role
 
         place, sql = self.source.table, self.source.sql
+        if sql and is_postgresql(place):
+            refuse_wide_role(place)
         if is_postgresql(place) or not (sql or is_duckdb(Path(place))):
             return place
         return read_alone(Path(place), Reading(query=sql, table=None if sql else self.source.sql_table))

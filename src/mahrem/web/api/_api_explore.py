@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi import Path as PathPart
 from fastapi.responses import Response
 from pydantic import BaseModel
 
-from mahrem.web._explore import as_candidate, try_at_once, try_every_row
+from mahrem.web._explore import as_candidate, look_deeper, try_at_once, try_every_row
 from mahrem.web._house import KEY, HouseDep, ProjectDep, ProjectId
 from mahrem.web.api._api_answers import ERRORS, Started
 from mahrem.web.bodies import Columns, Project, ReleasePromises, Strict
@@ -77,6 +77,18 @@ def adopt_candidate(house: HouseDep, project: ProjectDep, candidate: CandidateId
     """Go on with the settings of a candidate."""
     after = as_candidate(project, house.candidates.get(project.id, candidate))
     return house.decide(project, choices=after.choices, promises=after.promises)
+
+
+@router.post("/projects/{project}/candidates/{candidate}/beside/{other}", status_code=202)
+def set_beside(
+    house: HouseDep,
+    project: ProjectDep,
+    candidate: CandidateId,
+    other: CandidateId,
+    target: Annotated[str, Query(max_length=1000, description="A column that models learn")] = "",
+) -> Started:
+    """Make two candidates on every row, to see what they keep and give away; nothing is published."""
+    return Started(job=look_deeper(house, project, candidate, other, target))
 
 
 @router.delete("/projects/{project}/candidates/{candidate}", status_code=204)

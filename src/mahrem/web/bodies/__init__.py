@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         SuppressWish,
         settings_of_mask,
     )
-    from mahrem.web.bodies._models import Decision, ErrorDetail, Job, Project, SourceFacts
+    from mahrem.web.bodies._models import Decision, ErrorDetail, Job, MadeRelease, Project, SourceFacts
     from mahrem.web.bodies._release_bodies import (
         DECLARED,
         ROLES,
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         Columns,
         ReadingChoice,
         ReleasePromises,
-        RoleName,
         settings_of_column,
         settings_of_step,
     )
@@ -72,6 +71,7 @@ __all__ = [
     "Job",
     "LatticeWish",
     "LedgerWish",
+    "MadeRelease",
     "MaskVerb",
     "NewProject",
     "PerturbWish",
@@ -80,7 +80,6 @@ __all__ = [
     "ReadingChoice",
     "ReleasePromises",
     "RiskWish",
-    "RoleName",
     "SourceDatabase",
     "SourceFacts",
     "SourcePath",

@@ -11,7 +11,7 @@ from mahrem.web.bodies._release_bodies import Columns, ReadingChoice, ReleasePro
 
 Verb = Literal[
     "inspect", "anonymize", "compare", "audit", "attack", "estimate", "hierarchy", "ledger", "query", "trial",
-    "suppress", "perturb", "generalize", "risk", "lattice",
+    "suppress", "perturb", "generalize", "risk", "lattice", "policy", "beside",
 ]  # fmt: skip
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 
@@ -48,6 +48,14 @@ class Decision(BaseModel):
     settled: bool
 
 
+class MadeRelease(BaseModel):
+    """A release that was made of a project's table: by which job, and what was decided for it."""
+
+    job: str
+    finished: str
+    decided: str = Field(description="A hash of all that was decided then")
+
+
 class Project(BaseModel):
     """A table and all that was decided about it."""
 
@@ -69,6 +77,7 @@ class Project(BaseModel):
     before: list[Decision] = Field(
         default_factory=list, description="What was decided before, the last one last"
     )
+    releases: list[MadeRelease] = Field(default_factory=list, description="What was made, the last one last")
     decided: dict[str, str] = Field(default_factory=dict)  # verb -> a hash of what was decided for that job
 
 

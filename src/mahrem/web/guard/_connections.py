@@ -30,8 +30,9 @@ class _Connection:
 class Connections:
     """All open connections of a server.
 
-    A new connection is never refused: it takes the place of the one that has waited longest and asks for
-    nothing, or else of one that asks without having come in. So nobody keeps others out by holding many.
+    A new connection is never refused: it takes the place of one whose owner has not come in, first of the one
+    that has waited longest and asks for nothing. So nobody keeps others out by holding many, and whoever has
+    come in keeps a connection that rests between two pages.
 
     Guarantees:
         - No more than ``most`` are open, and they leave half of the files this process may open to jobs.
@@ -97,7 +98,7 @@ class Connections:
 
     def _worth(self, address: tuple[str, int]) -> tuple[bool, bool, float]:
         held = self._open[address]
-        return held.asking > 0 and held.known, held.asking > 0, held.since
+        return held.known, held.asking > 0, held.since
 
     def _drop_closed(self) -> None:
         self._open = {address: held for address, held in self._open.items() if held.socket.fileno() != -1}

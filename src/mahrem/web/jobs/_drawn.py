@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ from mahrem.web._orders import Json
 
 if TYPE_CHECKING:
     from mahrem.report import Report
+
+
+BESIDE = ("pictures", "relations", "learning", "red_team")  # sections of two candidates side by side
 
 
 def draw(folder: Path, report: Report) -> None:
@@ -23,6 +27,19 @@ def draw(folder: Path, report: Report) -> None:
     make_private(folder)
     for language in LANGUAGES:
         write_whole(folder / _name(language), to_json(summary_parts(report, language)).encode())
+
+
+def draw_beside(folder: Path, reports: Mapping[str, Report]) -> None:
+    """Write what several reports show of their tables, each under its name, into the folder of a job."""
+    from mahrem.files import write_whole
+    from mahrem.report import summary_parts, to_json
+    from mahrem.web.projects import make_private
+    from mahrem.words import LANGUAGES
+
+    make_private(folder)
+    for language in LANGUAGES:
+        parts = {name: summary_parts(report, language, only=BESIDE) for name, report in reports.items()}
+        write_whole(folder / _name(language), to_json(parts).encode())
 
 
 def drawn(folder: Path, language: str) -> Json | None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from mahrem.web._errors import not_found
 from mahrem.web._orders import JobRequest, Json
-from mahrem.web.bodies import ColumnChoice, Columns, Job, Project
-from mahrem.web.projects import CandidateStore, ProjectStore
+from mahrem.web.bodies import ColumnChoice, Columns, Job, MadeRelease, Project
+from mahrem.web.projects import CandidateStore, ProjectStore, now_words
 
 
 def result_of(store: ProjectStore, project: str, job: str) -> Json:
@@ -39,6 +39,9 @@ def take_in(store: ProjectStore, job: Job, request: JobRequest) -> None:
             same = project.choices is not None and set(project.choices.columns) <= names
             changes |= {"profile": result, "problem": None}
             changes["choices"] = project.choices if same else suggest_columns(result)
+        elif job.verb == "anonymize":
+            release = MadeRelease(job=job.id, finished=now_words(), decided=request.decided)
+            changes["releases"] = [*project.releases, release]
         elif job.verb == "hierarchy":
             column = request.arguments["column"]
             changes["hierarchies"] = {**project.hierarchies, column: f"hierarchy-{job.id}.csv"}

@@ -12,13 +12,16 @@ from mahrem.release.folders import mark_release
 from mahrem.web._errors import Refused
 from mahrem.web._orders import JobOrder, Json
 from mahrem.web.bodies import USUAL_K
-from mahrem.web.jobs._drawn import draw
+from mahrem.web.jobs._drawn import draw, draw_beside
 from mahrem.web.jobs._masking import MASKING_JOBS, plain_settings
 from mahrem.words import Note, Progress
 
 if TYPE_CHECKING:
     from mahrem.pipeline import Inspection
     from mahrem.table import Reading, Source
+
+
+_EXAMPLE_ROWS = 5  # that a candidate would publish, shown beside another one's
 
 
 def perform(order: JobOrder, progress: Progress) -> Json:
@@ -180,6 +183,54 @@ def _trial(order: JobOrder, progress: Progress) -> Json:
     return {"trial": explorer.attempt(**order.request.settings).as_dict()}
 
 
+def _policy(order: JobOrder, progress: Progress) -> Json:
+    """Say what a policy does with each column, and decide about those that it only describes."""
+    from mahrem.pipeline import column_decisions
+    from mahrem.release import decided
+    from mahrem.release.decisions import policy_from, reading_of
+    from mahrem.table import open_source
+
+    progress(Note("stage.columns"))
+    ready, given = order.arguments["ready"] or None, order.arguments["settings"]
+    settings = {**given, **order.reading}
+    lines = column_decisions(order.table, policy=ready, **settings)
+    policy = policy_from(ready, settings)
+    whole = decided(policy, open_source(order.table, reading_of(policy)))
+    return {
+        "ready": order.arguments["ready"],
+        "decided": whole.public(),
+        "columns": [
+            {"name": name, "becomes": becomes.as_dict(), "why": _as_note(why)} for name, becomes, why in lines
+        ],
+    }
+
+
+def _as_note(why: object) -> Json:
+    return why.as_dict() if isinstance(why, Note) else {"code": "", "values": {}, "text": str(why)}
+
+
+def _beside(order: JobOrder, progress: Progress) -> Json:
+    """Make two candidates on every row, as a release would, and keep what their reports say."""
+    import polars as pl
+
+    from mahrem.pipeline import anonymize
+    from mahrem.report import Report
+
+    target, sides = order.arguments["target"] or None, order.arguments["sides"]
+    reports, rows = {}, {}
+    for number, (known, settings) in enumerate(sides.items(), start=1):
+        progress(Note("stage.candidate", {"number": number, "all": len(sides)}))
+        release = anonymize(order.table, target=target, **{**order.reading, **settings})
+        reports[known] = Report.read(release.report)
+        shown = (
+            release.table if isinstance(release.table, pl.DataFrame) else pl.DataFrame()
+        )  # not a cluster's
+        some = shown.sample(min(_EXAMPLE_ROWS, shown.height), shuffle=True)  # other people on each side
+        rows[known] = {"columns": some.columns, "rows": some.cast(pl.String).rows()}
+    draw_beside(order.place, reports)
+    return {"sides": list(sides), "target": target, "rows": rows}
+
+
 VERBS: Mapping[str, Callable[[JobOrder, Progress], Json]] = {
     "inspect": _inspect,
     "anonymize": _anonymize,
@@ -191,5 +242,7 @@ VERBS: Mapping[str, Callable[[JobOrder, Progress], Json]] = {
     "ledger": _ledger,
     "query": _query,
     "trial": _trial,
+    "policy": _policy,
+    "beside": _beside,
     **MASKING_JOBS,
 }

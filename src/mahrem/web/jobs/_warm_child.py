@@ -12,7 +12,11 @@ from mahrem.web._orders import JobOrder, Json
 from mahrem.web.jobs._child import end_with_parent, limit, quiet_stdout, refusal_record
 
 if TYPE_CHECKING:
-    from mahrem.pipeline import Explorer
+    from mahrem.pipeline import Explorer, GeneralisationLattice
+
+
+_DRAWN = 600  # nodes of a lattice that are judged for a picture while one waits
+_WORK = 3_000_000  # nodes times rows for which that takes a moment
 
 
 class _Table:
@@ -49,7 +53,15 @@ class _Table:
             "node": node.as_dict(),
             "why": [reason.as_dict() for reason in lattice.why(node.levels)],
             "neighbours": [each.as_dict() for each in lattice.neighbours(node.levels)],
+            "every": _every(lattice, self.explorer.held),
         }
+
+
+def _every(lattice: GeneralisationLattice, rows: int) -> list[Json] | None:
+    """Judge all nodes where that takes a moment; by sizes alone, so that it is the same every time."""
+    if len(lattice) > _DRAWN or len(lattice) * rows > _WORK:
+        return None
+    return [{"levels": [*one.levels.values()], "holds": one.holds, "loss": one.loss} for one in lattice]
 
 
 def main() -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mahrem.web.bodies import ErrorDetail, FormField, Job
 from mahrem.web.pages._contexts import SensitiveLine, Shell
@@ -19,6 +20,9 @@ class Slider:
     low: float
     high: float
     step: float
+    stops: Sequence[
+        str
+    ] = ()  # what each place of the slider says, where these are words; the first says nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +31,7 @@ class SlidColumn:
 
     number: int
     name: str
-    fields: Sequence[FormField]
-    steps: Sequence[str]  # what is usual to say of such columns
+    sliders: Sequence[Slider]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +85,16 @@ class CandidateLine:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DeepSide:
+    """One of two candidates, made on every row: what its report would show, and rows it would publish."""
+
+    title: str
+    parts: Mapping[str, Any]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | None]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ExploredPage:
     """The part of the explorer that changes with every try."""
 
@@ -99,6 +112,9 @@ class ExploredPage:
     beside: Side | None
     differences: Sequence[tuple[str, str, str]]  # setting, here, there
     job: Job | None
+    deep: Sequence[DeepSide]  # both sides made on every row, if somebody had that done
+    deep_job: Job | None
+    targets: Sequence[str]  # what models may learn
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from mahrem.errors import MahremError
-from mahrem.models import model_settings
 from mahrem.web._errors import Refused, refusal_of
-from mahrem.web._explore import EXPLORED, as_candidate
+from mahrem.web._explore import as_candidate
 from mahrem.web._house import House
 from mahrem.web._language import LOOK
 from mahrem.web._orders import Json
@@ -20,40 +18,26 @@ from mahrem.web.bodies import (
     Project,
     ReleasePromises,
     form_fields,
-    settings_of_column,
     settings_of_step,
 )
-from mahrem.web.pages._contexts import SensitiveLine
+from mahrem.web.jobs import drawn
 from mahrem.web.pages._explored_contexts import (
     CandidateLine,
     ColumnResult,
+    DeepSide,
     ExploredPage,
     ExplorePage,
     FigureLine,
     Side,
     SizeBar,
-    SlidColumn,
-    Slider,
 )
 from mahrem.web.pages._scatter import scatter
+from mahrem.web.pages._sliders import ranged, slid_columns, slid_promises
 from mahrem.web.pages._templates import plain_words, render, say_error
-from mahrem.web.pages._views import shell_of
+from mahrem.web.pages._views import result_of_verb, shell_of
 from mahrem.web.projects import Candidate, decisions_of, settings_of
 from mahrem.words import Catalogue, load_catalogue
 
-_RANGES: Mapping[str, tuple[float, float, float]] = {  # what sliders reach, and by which steps
-    "k": (2, 50, 1),
-    "suppression_limit": (0, 0.2, 0.01),
-    "l": (1, 10, 1),
-    "t": (0.05, 1, 0.05),
-}
-_STEPS: Mapping[str, tuple[str, ...]] = {
-    "numeric": ("1", "2", "5", "10", "20", "50", "100"),
-    "date": ("day", "week", "month", "quarter", "year"),
-    "code": ("1", "2", "3", "4"),
-    "ordinal": (),
-    "categorical": (),
-}
 _FIGURES = ("loss", "highest", "average", "at_risk", "smallest", "classes", "suppressed", "alone")
 _SHARES = frozenset({"loss", "highest", "average", "at_risk", "alone"})
 
@@ -84,54 +68,15 @@ def explore_page(
         shell=shell_of(project, "explore", message),
         problem=problem,
         sliders=[
-            Slider(field=field, **_range(field.setting, field.value))
+            ranged(field)
             for field in form_fields([known[name] for name in ("k", "suppression_limit")], promises, texts)
         ],
         method=form_fields([known["method"]], promises, texts),
-        sensitive=list(_sensitive(seen, promises, texts)),
-        columns=list(_columns(seen, texts)),
+        sensitive=list(slid_promises(seen, promises, texts)),
+        columns=list(slid_columns(seen, texts)),
         explored=explored_page(house, project, chosen.id if chosen else "", beside),
         fresh=chosen is None and problem is None,
     )
-
-
-def _range(setting: str, value: str) -> dict[str, float]:
-    low, high, step = _RANGES[setting]
-    number = float(value) if value else low
-    return {"low": low, "high": max(high, number), "step": step}
-
-
-def _sensitive(
-    project: Project, promises: Mapping[str, object], texts: Catalogue
-) -> Iterator[tuple[SensitiveLine, Sequence[Slider]]]:
-    """Give sliders of l and t for every sensitive column; its own figures win over those of all."""
-    figures = {name: known for name, known in model_settings().items() if name in {"l", "t"}}
-    chosen = (project.choices or Columns(columns={})).columns
-    for number, name in enumerate(_names(project)):
-        if name not in chosen or chosen[name].role != "sensitive":
-            continue
-        values = {**{key: promises.get(key) for key in figures}, **chosen[name].promises}
-        fields = form_fields(figures.values(), values, texts, prefix=f"own-{number}-")
-        line = SensitiveLine(name=name, fields=fields, own=len(chosen[name].promises))
-        yield line, [Slider(field=field, **_range(field.setting, field.value)) for field in fields]
-
-
-def _columns(project: Project, texts: Catalogue) -> Iterator[SlidColumn]:
-    chosen = (project.choices or Columns(columns={})).columns
-    settings = [settings_of_column()[name] for name in EXPLORED]
-    for number, facts in enumerate((project.profile or {"columns": []})["columns"]):
-        choice = chosen.get(facts["name"])
-        if choice is None or choice.role != "quasi":
-            continue
-        kind = choice.kind or facts["kind"]
-        stepped = bool(_STEPS.get(kind)) or facts["name"] in project.hierarchies
-        fields = form_fields(settings if stepped else settings[2:], choice.model_dump(), texts)
-        yield SlidColumn(
-            number=number,
-            name=facts["name"],
-            fields=[replace(field, name=f"{field.name}-{number}") for field in fields],
-            steps=("1", "2", "3") if facts["name"] in project.hierarchies else _STEPS.get(kind, ()),
-        )
 
 
 def explored_page(
@@ -162,7 +107,35 @@ def explored_page(
         beside=None if other is None else Side(candidate=other, title=titles[other.id]),
         differences=[] if current is None or other is None else list(_differences(current, other, texts)),
         job=_job(house, current),
+        deep=[]
+        if current is None or other is None
+        else _deep(house, project, (current.id, other.id), titles),
+        deep_job=None if other is None else _unless_done(house.queue.last(project.id, "beside")),
+        targets=[] if current is None else _targets(current),
     )
+
+
+def _deep(house: House, project: Project, pair: tuple[str, str], titles: Mapping[str, str]) -> list[DeepSide]:
+    """Give what was found when these two were made on every row, if they were."""
+    tried = result_of_verb(house, project, "beside")
+    if tried is None or set(tried["sides"]) != set(pair):
+        return []
+    parts = drawn(house.result_folder(project, "beside"), LOOK.get().language) or {}
+    return [
+        DeepSide(title=titles[known], parts=parts[known], **tried["rows"][known])
+        for known in pair
+        if known in parts
+    ]
+
+
+def _targets(candidate: Candidate) -> list[str]:
+    """Name the columns that models may learn: what is published, and not made coarser."""
+    choices = candidate.choices.columns.items()
+    return [name for name, choice in choices if choice.role in {"sensitive", "insensitive"}]
+
+
+def _unless_done(job: Job | None) -> Job | None:
+    return None if job is None or job.state == "done" else job
 
 
 def refused_part(house: House, project: Project, error: MahremError, beside: str) -> tuple[int, str]:

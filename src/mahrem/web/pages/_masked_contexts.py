@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mahrem.web.bodies import ErrorDetail, FormField, Job
 from mahrem.web.pages._contexts import Shell
+from mahrem.web.pages._lattice_picture import LatticePicture
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +67,7 @@ class LatticePage:
     near: Sequence[NodeLine]
     why: Sequence[tuple[str, str, str, str]]  # promise, wanted, classes, rows
     tried: str  # on how many rows
+    picture: LatticePicture | None
     job: Job | None
     best: Sequence[NodeLine]
     counted: str  # how many nodes hold

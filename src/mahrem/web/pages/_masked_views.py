@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from mahrem.errors import MahremError
@@ -24,7 +26,9 @@ from mahrem.web.bodies import (
     label_of,
     settings_of_mask,
 )
+from mahrem.web.jobs import NODES
 from mahrem.web.pages._contexts import Shell
+from mahrem.web.pages._lattice_picture import LatticePicture, draw_lattice
 from mahrem.web.pages._masked_contexts import LatticePage, MaskedPage, NodeLine, OtherPage
 from mahrem.web.pages._views import is_old, result_of_verb, shell_of
 from mahrem.web.projects import decided_elsewhere, mask_settings_of
@@ -200,12 +204,41 @@ def lattice_page(
         near=[] if judged is None else [_line(verdict, texts) for verdict in judged["neighbours"]],
         why=[] if judged is None else [_reason(reason, texts) for reason in judged["why"]],
         tried="" if judged is None else _tried(judged, texts),
+        picture=_picture(house, project, judged, result),
         job=house.queue.last(project.id, "lattice"),
         best=best,
         counted="" if result is None else _counted(result, texts),
         listed=result is not None and result["listed"],
         old=is_old(project, "lattice"),
     )
+
+
+def _picture(
+    house: House, project: Project, judged: Json | None, result: Json | None
+) -> LatticePicture | None:
+    """Draw every node: as judged while one waits, else as the job found them, unless that is old."""
+    if judged is None:
+        return None
+    nodes = judged.get("every")
+    if nodes is None and result is not None and result["listed"] and not is_old(project, "lattice"):
+        nodes = _listed_nodes(house.result_folder(project, "lattice") / NODES, len(judged["heights"]))
+    return None if nodes is None else draw_lattice(nodes, list(judged["node"]["levels"].values()))
+
+
+def _listed_nodes(path: Path, columns: int) -> list[Json] | None:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            _, *lines = csv.reader(file)
+    except (OSError, ValueError):
+        return None
+    return [
+        {
+            "levels": [int(level) for level in line[:columns]],
+            "holds": line[columns + 1] == "true",
+            "loss": float(line[columns + 2]) if line[columns + 2] else None,
+        }
+        for line in lines
+    ]
 
 
 def _tried(judged: Json, texts: Catalogue) -> str:

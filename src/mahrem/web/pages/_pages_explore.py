@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from mahrem.errors import MahremError
-from mahrem.web._explore import as_candidate, ask, try_at_once, try_every_row, wished
+from mahrem.web._explore import as_candidate, ask, look_deeper, try_at_once, try_every_row, wished
 from mahrem.web._forms import read_columns
 from mahrem.web._house import HouseDep, ProjectDep
 from mahrem.web.pages import _explored_views as views
@@ -56,8 +56,8 @@ def part(house: HouseDep, project: ProjectDep, candidate: Known = "", beside: Kn
 
 @router.post("/projects/{project}/explore/{candidate}/{verb}")
 def act_on(house: HouseDep, project: ProjectDep, candidate: str, verb: str, form: FormDep) -> Response:
-    """Adopt a candidate, name it, try it on every row, or forget it."""
-    place = f"/projects/{project.id}/explore"
+    """Adopt a candidate, name it, try it on every row, set it beside another one, or forget it."""
+    place, other = f"/projects/{project.id}/explore", str(form.get("beside", ""))[:16]
 
     def act() -> None:
         known = house.candidates.get(project.id, candidate)
@@ -69,10 +69,16 @@ def act_on(house: HouseDep, project: ProjectDep, candidate: str, verb: str, form
             house.candidates.change(project.id, candidate, name=name)
         elif verb == "exact":
             try_every_row(house, project, candidate)
+        elif verb == "deeper":
+            look_deeper(house, project, candidate, other, str(form.get("target", "")))
         else:
             house.candidates.remove(project.id, candidate)
 
-    following = {"adopt": f"/projects/{project.id}/run", "forget": place}
+    following = {
+        "adopt": f"/projects/{project.id}/run",
+        "forget": place,
+        "deeper": f"{place}?candidate={candidate}&beside={other}#deep",
+    }
     address = following.get(verb, f"{place}?candidate={candidate}")
     return attempt(act, address, views.explore_page, house, project)
 

@@ -38,6 +38,7 @@ _STEP_OF_VERB = {
     "compare": "compare",
 }
 _STEPS = (_PAGES.keys() - {"promises"}) | {
+    "history",
     "queries",
     *(f"other/{verb}" for verb in WISHES),
 }  # where a job can be cancelled

@@ -49,7 +49,18 @@ from mahrem.web.projects import OWN_CLUSTER, database_label, decisions_of, list_
 from mahrem.words import Note, load_catalogue
 
 _USUAL_KS = (3, 5, 10, 20)  # that a sweep tries, with the k that is wanted
-_STEPS = ("columns", "promises", "explore", "run", "result", "compare", "audit", "queries", "other")
+_STEPS = (
+    "columns",
+    "promises",
+    "explore",
+    "run",
+    "result",
+    "history",
+    "compare",
+    "audit",
+    "queries",
+    "other",
+)
 
 
 def shell_of(project: Project, current: str, message: ErrorDetail | None = None) -> Shell:

@@ -6,7 +6,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from mahrem.table import FORMATS
 from mahrem.web._errors import Refused
@@ -30,22 +30,21 @@ _ARCHIVES = {
 _GZIP = b"\x1f\x8b"
 _PLAIN = ("source.csv", "source.tsv")
 _UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+_LOCKED = 10  # seconds a question waits for a lock of the database
 _MOST_LISTED = 500
 _MOST_FOLDERS = 2000  # somebody may declare a whole home
-_ENDINGS = {".duckdb"} | {
-    ending for known in FORMATS.values() for ending in known.endings if not known.ending_decides
-}  # what only an ending tells from an archive is refused
+_ENDINGS = {".duckdb"} | {ending for known in FORMATS.values() for ending in known.endings}
+_WORKBOOK = (b"[Content_Types].xml", b"_rels/", b"docProps/", b"xl/")  # what the first file in one is called
+_NAME_AT = 30  # bytes before that name
 
 
 def kind_of(head: bytes, name: str = "") -> str:
     """Say under which name a file with these first bytes is kept; archives and binaries are refused."""
     if head.startswith(_GZIP):
         return _unpacked_kind(head, name.lower().removesuffix(".gz"))
-    for mark, what in _ARCHIVES.items():
-        if head.startswith(mark) and not (mark == b"BZh" and not head[3:4].isdigit()):
-            raise Refused(415, "archive_refused", what=what)
-    if head[257:262] == b"ustar":
-        raise Refused(415, "archive_refused", what="a tar archive")
+    if workbook := _workbook_kind(head, name):
+        return workbook
+    _refuse_archive(head)
     for format_name, known in FORMATS.items():
         if known.fits("", head):
             return f"source.{format_name}"
@@ -56,6 +55,21 @@ def kind_of(head: bytes, name: str = "") -> str:
     if b"\0" in head and not head.startswith(_UNICODE_MARKS):
         raise Refused(415, "not_a_table")
     return "source.tsv" if name.lower().endswith(".tsv") else "source.csv"
+
+
+def _refuse_archive(head: bytes) -> None:
+    for mark, what in _ARCHIVES.items():
+        if head.startswith(mark) and not (mark == b"BZh" and not head[3:4].isdigit()):
+            raise Refused(415, "archive_refused", what=what)
+    if head[257:262] == b"ustar":
+        raise Refused(415, "archive_refused", what="a tar archive")
+
+
+def _workbook_kind(head: bytes, name: str) -> str:
+    """Say the same of a spreadsheet; it is unpacked in the process of a job, within that job's memory."""
+    ending = Path(name.lower()).suffix
+    fitting = (kind for kind, known in FORMATS.items() if known.spreadsheets and known.fits(ending, head))
+    return next((f"source.{kind}" for kind in fitting if head[_NAME_AT:].startswith(_WORKBOOK)), "")
 
 
 def _unpacked_kind(head: bytes, name: str) -> str:
@@ -179,5 +193,21 @@ def _place(source: SourceFacts, folder: Path, settings: ServeSettings) -> str:
     if source.kind == "folder":
         return str(pick_file(settings, -1 if source.folder is None else source.folder, source.path or "")[0])
     if source.kind == "database":
-        return pick_database(settings, source.database or "")
+        return _bounded(pick_database(settings, source.database or ""), settings)
     return str(folder / (source.file or ""))
+
+
+def _bounded(uri: str, settings: ServeSettings) -> str:
+    """Have a database change nothing, and give up what takes too long; a URI's own options win."""
+    parts = urlsplit(uri)
+    given = parse_qsl(parts.query, keep_blank_values=True)
+    if any(name == "options" for name, _ in given):
+        return uri
+    limits = {
+        "default_transaction_read_only": "on",
+        "statement_timeout": f"{settings.job_minutes * 60_000:.0f}",
+        "lock_timeout": f"{_LOCKED * 1000:.0f}",
+    }
+    options = " ".join(f"-c {name}={value}" for name, value in limits.items())
+    query = urlencode([*given, ("options", options)], quote_via=quote)
+    return urlunsplit(parts._replace(query=query))

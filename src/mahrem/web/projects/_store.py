@@ -17,7 +17,7 @@ from typing import IO, Any
 from mahrem.errors import InvalidParameter, OutputFailed
 from mahrem.files import write_whole
 from mahrem.web._errors import Refused, not_found
-from mahrem.web.bodies import Columns, Project
+from mahrem.web.bodies import Columns, MadeRelease, Project
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _PROJECT = "project.json"
@@ -119,10 +119,17 @@ class ProjectStore:
         """Remove what holds raw values: what was sent, hierarchies, orders; releases and ledgers stay."""
         with self._lock:
             folder = self.folder(project_id)
-            choices = _without_orders(self.get(project_id).choices)
+            project = self.get(project_id)
+            choices, kept = _without_orders(project.choices), _remove_superseded(folder, project)
             _remove_raw(folder)
             return self.update(
-                project_id, source=None, choices=choices, before=[], hierarchies={}, removed=why
+                project_id,
+                source=None,
+                choices=choices,
+                before=[],
+                hierarchies={},
+                releases=kept,
+                removed=why,
             )
 
     def forget_unread(self, read: Container[str], before: float) -> None:
@@ -174,6 +181,21 @@ class ProjectStore:
                 shutil.rmtree(folder, ignore_errors=True)
         for path in (self.root / "projects").glob("*/upload-*"):
             path.unlink(missing_ok=True)
+
+
+def _remove_superseded(folder: Path, project: Project) -> list[MadeRelease]:
+    """Remove drafts that a later release took the place of; those that somebody handed out stay."""
+    from mahrem.release.folders import forget_mark, release_state  # whoever lists projects needs no release
+
+    kept: list[MadeRelease] = []
+    for release in project.releases:
+        place = folder / f"job-{release.job}"
+        if release.job != project.jobs.get("anonymize") and release_state(place / "release") == "draft":
+            shutil.rmtree(place, ignore_errors=True)
+            forget_mark(place / "release")
+        else:
+            kept.append(release)
+    return kept
 
 
 def _sizes(folder: Path) -> Iterator[int]:

@@ -13,10 +13,18 @@ function begin(root) {
 
   for (const range of form.querySelectorAll("input[type=range]")) {
     const field = form.elements[range.dataset.for];
+    const stops = range.dataset.stops?.split("|");
     range.hidden = false;
-    range.addEventListener("input", () => { field.value = range.value; soon(); });
-    const tell = () => range.parentElement.classList.toggle("unsaid", !field.value);
-    field.addEventListener("input", () => { if (field.value) range.value = field.value; tell(); });
+    range.addEventListener("input", () => { field.value = stops ? stops[range.value] : range.value; soon(); });
+    const tell = () => {
+      range.parentElement.classList.toggle("unsaid", !field.value);
+      if (stops) range.setAttribute("aria-valuetext", field.value || "–");
+    };
+    field.addEventListener("input", () => {
+      if (stops) range.value = Math.max(0, stops.indexOf(field.value));
+      else if (field.value) range.value = field.value;
+      tell();
+    });
     range.addEventListener("input", tell);
     tell();
   }

@@ -25,8 +25,11 @@ async function ask(shown) {
 
 function tell(shown, job) {
   if (!["queued", "running"].includes(job.state)) {
-    if (job.state === "done" && shown.dataset.next) location.assign(shown.dataset.next);
-    else location.reload();
+    const next = new URL(job.state === "done" ? shown.dataset.next : "", location);
+    const here = next.pathname + next.search === location.pathname + location.search;
+    if (here) history.replaceState(null, "", next);  // to a place within a page one goes without loading it anew
+    if (here) location.reload();
+    else location.assign(next);
     return true;
   }
   const stage = shown.querySelector("[data-stage]");
@@ -92,4 +95,12 @@ function offer(spot) {
   const cell = document.querySelector(`#run-${spot.dataset.point} td:last-child`);
   row.append(words, cell.firstElementChild.cloneNode(true));
   return row;
+}
+
+// A chosen text file fills a field; it is sent as text.
+for (const chooser of document.querySelectorAll("input[type=file][data-into]")) {
+  chooser.addEventListener("change", async () => {
+    const file = chooser.files[0];
+    if (file) document.getElementById(chooser.dataset.into).value = await file.text();
+  });
 }

@@ -79,6 +79,7 @@ function item(node, level) {
     line.append(make("small", { textContent: words.holds.replace("{number}", leaves(node)) }));
   }
   entry.append(line);
+  line.draggable = node !== root;
   if (node.children && open) {
     const inner = make("ul", {});
     inner.setAttribute("role", "group");
@@ -139,6 +140,39 @@ list.addEventListener("keydown", (event) => {
   acts[event.key]();
   if (event.key !== "F2") draw(true);
 });
+
+// Dragged onto a group, or onto a value of it, what is selected moves there; so does what was not selected.
+let dragged = [];
+list.addEventListener("dragstart", (event) => {
+  const { node } = event.target.closest('[role="treeitem"]');
+  dragged = chosen.has(node) ? [...chosen] : [node];
+  event.dataTransfer.effectAllowed = "move";
+  event.dataTransfer.setData("text/plain", "");
+});
+list.addEventListener("dragover", (event) => { if (target(event)) event.preventDefault(); });
+list.addEventListener("drop", (event) => {
+  const group = target(event);
+  if (!group) return;
+  event.preventDefault();
+  change(() => put(dragged, group));
+  draw(true);
+});
+
+function target(event) {
+  const node = event.target.closest('[role="treeitem"]')?.node;
+  const group = node?.children ? node : node?.parent;
+  return group && !inside(group, dragged) && dragged.some((one) => one.parent !== group) ? group : null;
+}
+
+function put(taken, group) {
+  for (const node of taken) {
+    node.parent.children = node.parent.children.filter((child) => child !== node);
+    group.children.push(node);
+    node.parent = group;
+  }
+  opened.add(group);
+  current = group;
+}
 
 function toggle(node) {
   if (opened.has(node)) opened.delete(node);
@@ -229,16 +263,7 @@ function move() {
     for (const child of node.children) walk(child, depth + 1);
   };
   walk(root, 0);
-  ask(words.move_to, field, (value) => change(() => {
-    const target = targets[Number(value)];
-    for (const node of taken) {
-      node.parent.children = node.parent.children.filter((child) => child !== node);
-      target.children.push(node);
-      node.parent = target;
-    }
-    opened.add(target);
-    current = target;
-  }));
+  ask(words.move_to, field, (value) => change(() => put(taken, targets[Number(value)])));
 }
 
 function dissolve() {

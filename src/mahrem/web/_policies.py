@@ -1,0 +1,108 @@
+"""Policies on the page: ready ones and files of a person's own, looked at first and then taken."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from mahrem.errors import InvalidInput
+from mahrem.models import model_settings
+from mahrem.release.decisions import READY_POLICIES, about_policy, release_settings
+from mahrem.web._errors import Refused
+from mahrem.web._forms import problem_in
+from mahrem.web._house import House
+from mahrem.web._orders import Json
+from mahrem.web.bodies import (
+    DECLARED,
+    Columns,
+    Job,
+    Project,
+    ReleasePromises,
+    settings_of_column,
+    settings_of_step,
+)
+from mahrem.web.jobs import result_of
+from mahrem.web.projects import needs_table
+
+_NAMED_ELSEWHERE = frozenset({*DECLARED, "hierarchy", "shift_dates", "master", "table", "query"})
+
+
+def ready_policies() -> dict[str, str]:
+    """Give the ready policies by name, each with its first sentence."""
+    return {name: about_policy(name) for name in READY_POLICIES}
+
+
+def look_at_policy(house: House, project: Project, *, ready: str = "", text: str = "") -> Job:
+    """Have a policy looked at beside the table: what it does with each column.
+
+    Args:
+        house: The server.
+        project: Whose table.
+        ready: The name of a ready policy.
+        text: A policy file; it names no file of this machine.
+    """
+    if bool(ready) == bool(text.strip()):
+        raise Refused(422, "one_policy")
+    if ready:
+        if ready not in READY_POLICIES:
+            raise Refused(422, "no_such_policy")
+        return house.start(project, "policy", {"ready": ready, "settings": {}})
+    return house.start(project, "policy", {"ready": "", "settings": _of_file(text)})
+
+
+def _of_file(text: str) -> Json:
+    try:
+        settings = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"the policy is not TOML: {error}") from None
+    settings.pop("mahrem", None)  # as a release writes it
+    files = sorted(_NAMED_ELSEWHERE & settings.keys())
+    keys = sorted(
+        name for name in settings if name in release_settings() and not release_settings()[name].on_page
+    )
+    if files or keys:
+        raise Refused(422, "policy_names_files", names=", ".join([*files, *keys]))
+    return settings
+
+
+def adopt_policy(house: House, project: Project) -> Project:
+    """Decide as the policy that was looked at last; it can be taken back like every decision."""
+    job = house.job_of(project, "policy")
+    decided = result_of(house.store, project.id, job)["decided"]
+    columns, promises = as_decisions(project, decided)
+    return house.decide(project, choices=columns, promises=promises, settled=True)
+
+
+def as_decisions(project: Project, decided: Mapping[str, Any]) -> tuple[Columns, ReleasePromises]:
+    """Turn the settings of a policy into what the page keeps of columns and of the whole release."""
+    known = [column["name"] for column in needs_table(project)["columns"]]
+    roles = {
+        name: role for role in ("quasi", "identifier", "insensitive") for name in decided.get(role, ())
+    } | dict.fromkeys(decided.get("sensitive", {}), "sensitive")
+    if decided.get("rest") == "insensitive":  # what nobody named is published as it is; the gate looks at it
+        roles = {name: "insensitive" for name in known if name != decided.get("subject")} | roles
+    chosen: dict[str, Json] = {}
+    for name in known:
+        if name not in roles:
+            continue
+        own = dict(decided["sensitive"][name]) if roles[name] == "sensitive" else {}
+        chosen[name] = {"role": roles[name], "promises": own} | {
+            key: (decided[key][name] if isinstance(decided[key], Mapping) else True)
+            for key in settings_of_column()
+            if name in decided.get(key, ())
+        }
+    wanted = {
+        key: value
+        for key, value in decided.items()
+        if key in {*settings_of_step("promises"), *model_settings()} - DECLARED
+    }
+    try:
+        return (
+            Columns.model_validate({"columns": chosen, "subject": decided.get("subject")}),
+            ReleasePromises.model_validate({"k": None, **wanted}),
+        )
+    except ValidationError as error:
+        raise problem_in(list(error.errors())) from None

@@ -1,0 +1,127 @@
+"""What was made of a table and what became of it; policies that are looked at first and then taken."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mahrem.release.decisions import READY_POLICIES
+from mahrem.release.folders import verify_release
+from web_server import Server
+
+
+@pytest.fixture(scope="module")
+def looked(server: Server) -> str:
+    """A project whose columns were looked at."""
+    return server.project()
+
+
+def releases(server: Server, project: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = server.client.get(f"/api/v1/projects/{project}/releases").json()["releases"]
+    return found
+
+
+def test_releases_are_published_signed_compared_withdrawn_and_forgotten(
+    server: Server, tmp_path: Path
+) -> None:
+    project = server.project()
+    place = f"/api/v1/projects/{project}"
+    promises = server.client.get(place).json()["promises"]
+    jobs = []
+    for k in (5, 8, 8):
+        server.client.put(f"{place}/promises", json={**promises, "k": k})
+        jobs.append(server.run(project, "run/anonymize")["id"])
+    first, superseded, last = jobs
+    newest, _, oldest = releases(server, project)
+    assert (newest["job"], newest["figures"]["k"], newest["old"], newest["current"]) == (last, 8, False, True)
+    assert (oldest["job"], oldest["figures"]["k"], oldest["old"], oldest["current"]) == (
+        first,
+        5,
+        True,
+        False,
+    )
+    assert {one["state"] for one in (newest, oldest)} == {"draft"}
+    assert (
+        server.client.post(f"{place}/releases/{first}/published").json()["releases"][2]["state"]
+        == "published"
+    )
+    refused = [
+        server.client.delete(f"{place}/releases/{first}"),
+        server.client.post(f"{place}/releases/{first}/draft"),
+        server.client.post(f"{place}/releases/{'0' * 32}/published"),
+        server.client.post(f"{place}/releases/{first}/burnt"),
+        server.client.get(f"{place}/differences/{first}/{first}"),
+    ]
+    assert [answer.status_code for answer in refused] == [409, 409, 404, 422, 422]
+    assert server.client.post(f"{place}/signatures/{first}").json()["releases"][2]["signed"]
+    packed = server.client.get(f"{place}/releases/{first}/release.zip").content
+    zipfile.ZipFile(io.BytesIO(packed)).extractall(tmp_path / "release")
+    (tmp_path / "key.pub").write_bytes(server.client.get("/api/v1/signing-key").content)
+    assert verify_release(tmp_path / "release", tmp_path / "key.pub").trusted
+    page = server.client.get(f"{place}/differences/{first}/{last}")
+    assert "asked for 5" in page.text
+    assert "asked for 8" in page.text
+    assert "script" not in page.headers["content-security-policy"]
+
+    server.client.delete(f"{place}/source")  # superseded drafts go with it, what was handed out does not
+    folder = server.state / "projects" / project
+    assert [(folder / f"job-{job}").is_dir() for job in jobs] == [True, False, True]
+    assert {one["job"] for one in releases(server, project)} == {first, last}
+    server.client.post(f"{place}/releases/{first}/withdrawn")
+    after = server.client.delete(f"{place}/releases/{first}").json()
+    assert [one["job"] for one in after["releases"]] == [last]
+    assert "anonymize" not in server.client.delete(f"{place}/releases/{last}").json()["jobs"]
+    assert server.client.get(f"{place}/release.zip").status_code == 409
+    assert server.client.get(f"/projects/{project}/result").status_code == 200
+    assert not (folder / f"job-{superseded}").exists()
+
+
+def test_a_policy_that_was_downloaded_decides_the_same_again(server: Server, looked: str) -> None:
+    project = looked
+    place = f"/api/v1/projects/{project}"
+    before = server.client.get(place).json()
+    text = server.client.get(f"{place}/policy.toml").text
+    server.client.put(f"{place}/columns", json={"columns": {"age": {"role": "quasi"}}})
+    server.client.put(f"{place}/promises", json={"k": 2})
+    assert server.run(project, "policy", {"text": text})["state"] == "done"
+    assert server.client.get(place).json()["promises"]["k"] == 2  # looking decides nothing
+    after = server.client.post(f"{place}/policy/adopt").json()
+    assert after["choices"] == before["choices"]
+    assert after["promises"] == before["promises"]
+    assert server.client.post(f"{place}/undo").json()["promises"]["k"] == 2
+
+
+def test_a_ready_policy_says_what_it_does_with_every_column(server: Server, looked: str) -> None:
+    place = f"/api/v1/projects/{looked}"
+    names = [column["name"] for column in server.client.get(place).json()["profile"]["columns"]]
+    for name in READY_POLICIES:
+        job = server.run(looked, "policy", {"ready": name})
+        found = server.client.get(f"/api/v1/jobs/{job['id']}/result").json()
+        assert [column["name"] for column in found["columns"]] in ([], names)
+        page = server.client.get(f"/projects/{looked}/history").text
+        assert all(
+            f'<th scope="row" class="wide">{column["name"]}</th>' in page for column in found["columns"]
+        )
+        adopted = server.client.post(f"{place}/policy/adopt")
+        assert adopted.status_code == 200, adopted.text
+        chosen = adopted.json()["choices"]["columns"]
+        assert all(chosen[one]["role"] != "insensitive" for one in ("name", "patient_id") if one in chosen)
+
+
+def test_a_policy_that_names_files_or_is_none_is_refused_in_words(server: Server, looked: str) -> None:
+    place = f"/api/v1/projects/{looked}/policy"
+    wishes = [
+        {"text": 'k = 5\npopulation = "/etc/passwd"'},
+        {"text": 'k = 5\n[hierarchy]\nage = "/etc/passwd"'},
+        {"text": "k = "},
+        {"text": "k = 5", "ready": "gdpr"},
+        {},
+        {"ready": "../gdpr"},
+    ]
+    answers = [server.client.post(place, json=wish) for wish in wishes]
+    assert [answer.status_code for answer in answers] == [422] * len(wishes)
+    assert not any("passwd" in answer.text for answer in answers)
