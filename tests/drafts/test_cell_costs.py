@@ -92,6 +92,31 @@ def test_repair_after_any_method_loses_less_and_is_refused_where_cells_must_not_
         mh.anonymize(TABLE, method="flash", repair=True, **settings)
 
 
+def test_seconds_end_what_can_end_early_and_are_refused_elsewhere() -> None:
+    settings: dict[str, Any] = {"quasi": ["age", "zip", "job"], "rest": "drop", "k": 4, "html": False}
+    plain, once, mended = (
+        mh.anonymize(TABLE, method="mondrian", **settings, **more).report["utility"]["gcp"]
+        for more in ({}, {"repair": True, "seconds": 0}, {"repair": True, "seconds": 60})
+    )
+    assert mended < once < plain  # one round is taken in any case, and the next not begun
+    short, long = (
+        mh.anonymize(TABLE, method="mosaic", seconds=seconds, **settings).report["utility"]["gcp"]
+        for seconds in (0, 60)
+    )
+    assert long < short
+    with pytest.raises(mh.errors.InvalidParameter, match="seconds"):
+        mh.anonymize(TABLE, method="mondrian", seconds=5, **settings)
+    with pytest.raises(mh.errors.InvalidParameter, match="seconds is said twice"):
+        mh.anonymize(TABLE, method="mosaic", seconds=5, options={"seconds": 5}, **settings)
+
+
+def test_a_comparison_gives_seconds_to_methods_that_take_them() -> None:
+    rows = mh.compare(
+        TABLE, quasi=["age", "job"], rest="drop", methods=["mondrian", "mosaic"], ks=[4], seconds=0
+    ).rows
+    assert [row["holds"] for row in rows] == [True, True]
+
+
 def test_words_alone_and_every_one_of_them_missing_somewhere_are_priced() -> None:
     table = TABLE.select("job", "grade").with_columns(
         pl.when(pl.int_range(pl.len()) % 7 > 0).then(pl.col("job")).alias("job")

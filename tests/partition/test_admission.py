@@ -10,11 +10,10 @@ from mahrem.models import (
     DistinctDiversity,
     EqualCloseness,
     KAnonymity,
-    PeopleHoldings,
     counts_of,
-    holdings_of,
     people_counts,
 )
+from mahrem.models.people import PeopleHoldings, holdings_of
 from mahrem.partition import Admission
 from mahrem.table import Values
 from mahrem.verify import people_per_class

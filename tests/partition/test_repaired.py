@@ -16,6 +16,7 @@ from mahrem.arrays.growing._costs import Workbench, open_workbench, place_record
 from mahrem.arrays.growing._members import enter, keeps_whoever
 from mahrem.arrays.growing._promises import NEVER, rows_missing
 from mahrem.errors import InvalidParameter
+from mahrem.metrics import guess_within_classes
 from mahrem.models import (
     AlphaK,
     BasicLikeness,
@@ -32,14 +33,15 @@ from mahrem.models import (
     RecursiveDiversity,
     counts_of,
 )
-from mahrem.partition import Admission, Flash, Mondrian, Mosaic, Repaired
-from mahrem.partition.judging._cell_costs import plain_costs
+from mahrem.partition import Admission, Flash, Mondrian, Mosaic, Repaired, UtilityAware
+from mahrem.partition.judging._cell_costs import ColumnCosts, plain_costs
 from mahrem.partition.judging._class_promises import ColumnNeeds, pack_promises
 from mahrem.partition.mosaic import Repair
 from mahrem.partition.mosaic._repaired import Bench
 from mahrem.table import Values
 from mahrem.types import Labels, Points
 
+Costs = tuple[ColumnCosts, ...]
 TREE = np.array([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]])
 MODELS: tuple[PrivacyModel, ...] = (
     DistinctDiversity(3),
@@ -103,11 +105,53 @@ def test_rows_missing_is_zero_where_a_promise_holds_and_never_more_than_it_takes
             assert not holds(model, (np.array(counts) + added).tolist(), table)
 
 
+def priced(kind: str, rng: np.random.Generator) -> ColumnCosts:
+    """What cells cost in a column whose values lie at tenths: widths, a grid, runs of words, sets, trees."""
+    places = np.arange(11) / 10
+    if kind == "width":
+        return ColumnCosts("range", np.empty(0))
+    if kind == "grid":
+        return ColumnCosts("range", places, low=np.floor(places * 4) / 4, high=np.ceil(places * 4) / 4)
+    if kind == "run":
+        return ColumnCosts("range", places, most=0.8, jump=0.1, low=places, high=places)
+    if kind == "set":
+        return ColumnCosts("set", places, price=np.array([0.0, 0.0, *(np.arange(2, 14) / 12)]))
+    dearer = np.concatenate([[0.0], rng.integers(1, 5, 10) / 4])  # the node over a value and the one before
+    return ColumnCosts("tree", places, price=dearer, alone=np.full(11, rng.integers(0, 2) / 10))
+
+
+def cost_of(values: Points, column: ColumnCosts) -> float:
+    """What the cell of a class costs in one column, the slow way."""
+    numbers, absent = np.round(values[values >= 0] * 10).astype(int), bool((values < 0).any())
+    if column.kind == "set":
+        assert column.price is not None
+        return float(column.price[len(set(numbers.tolist())) + absent])
+    if absent:
+        return column.most if len(numbers) else 0.0
+    if column.kind == "tree":
+        assert column.price is not None
+        assert column.alone is not None
+        between = column.price[numbers.min() + 1 : numbers.max() + 1]
+        return float(max([column.alone[numbers.min()], *between]))
+    if column.low is None or column.high is None:
+        return float(np.ptp(values))
+    width = float(column.high[numbers].max() - column.low[numbers].min())
+    return min(column.most, width + (column.jump if width > 0 else 0.0))
+
+
 @st.composite
-def judged(draw: st.DrawFn, most: int = 200) -> tuple[Points, Admission]:
+def judged(draw: st.DrawFn, most: int = 200) -> tuple[Points, Admission, Costs]:
+    """A table of mixed columns, what is promised about it, and what its cells cost."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     rows, k = draw(st.integers(20, most)), draw(st.integers(2, 5))
-    points = np.round(rng.random((rows, draw(st.integers(1, 3)))), draw(st.sampled_from([1, 3])))
+    kinds = draw(st.lists(st.sampled_from(["width", "grid", "run", "set", "tree"]), min_size=1, max_size=3))
+    points = np.round(rng.random((rows, len(kinds))), 1)
+    for place, kind in enumerate(kinds):
+        if kind == "width":
+            points[:, place] = rng.random(rows)
+        elif draw(st.booleans()):
+            points[rng.random(rows) < 0.1, place] = -1.0
+    costs = tuple(priced(kind, rng) for kind in kinds)
     values = Values("s", rng.integers(0, 4, rows).astype(np.int32), 4, ancestors=TREE)
     other = Values("o", (rng.random(rows) ** 2 * 3).astype(np.int32), 3, missing=draw(st.booleans()))
     promises: list[tuple[PrivacyModel, Values | None]] = [(KAnonymity(k), None)]
@@ -116,12 +160,17 @@ def judged(draw: st.DrawFn, most: int = 200) -> tuple[Points, Admission]:
         promises.append((DistinctDiversity(2), other))
     people = draw(st.sampled_from([None, rows, rows // 3]))
     subjects = None if people is None else rng.integers(0, people, rows).astype(np.int32)
-    return points, Admission(tuple(promises), rows, subjects=subjects)
+    return points, Admission(tuple(promises), rows, subjects=subjects), costs
 
 
-def loss(points: Points, labels: Labels) -> float:
+def loss(points: Points, labels: Labels, costs: Costs = ()) -> float:
+    """What the cells of all classes cost; their widths if nothing else is given."""
+    costs = costs or plain_costs(points)
     groups = [points[labels == group] for group in range(int(labels.max()) + 1)]
-    return sum(len(group) * float(np.ptp(group, axis=0).sum()) for group in groups)
+    return sum(
+        len(group) * sum(cost_of(values, column) for values, column in zip(group.T, costs, strict=True))
+        for group in groups
+    )
 
 
 def accepted(admits: Admission, labels: Labels) -> bool:
@@ -133,27 +182,78 @@ def accepted(admits: Admission, labels: Labels) -> bool:
 @given(judged(), st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_repair_keeps_every_promise_and_never_loses_more_than_its_start(
-    table: tuple[Points, Admission],
+    table: tuple[Points, Admission, Costs],
     blind: bool,  # noqa: FBT001 - drawn
 ) -> None:
-    points, admits = table
+    points, admits, costs = table
     whole = np.arange(len(points), dtype=np.int32)
     if not admits(whole, np.array([0, len(points)])).all():
         return
     start = Mondrian()(points, admits)
-    for method in (Repaired(Mondrian(), Repair(blind=blind)), Mosaic(blind=blind)):
+    repaired = Repaired(Mondrian(), Repair(blind=blind), cells=costs)
+    for method in (repaired, Mosaic(blind=blind, cells=costs)):
         found = method(points, admits)
         assert sorted(set(found.labels.tolist())) == list(range(found.classes))
         assert accepted(admits, found.labels)
-        assert loss(points, found.labels) <= loss(points, start.labels) + 1e-9
+        assert loss(points, found.labels, costs) <= loss(points, start.labels, costs) + 1e-9
+        for _, values in admits.promises if blind else ():
+            if values is not None:
+                before, after = (
+                    guess_within_classes(points, one.labels, values.codes).gain for one in (start, found)
+                )
+                assert after <= before + 0.01 + 1e-9
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(MODELS), st.integers(3, 6))
+@settings(max_examples=12, deadline=None)
+def test_blind_members_are_guessed_little_better_than_at_first(
+    seed: int, model: PrivacyModel, k: int
+) -> None:
+    """Values that follow the first column: a model of the table tells much."""
+    rng = np.random.default_rng(seed)
+    points = rng.random((300, 2))
+    codes = np.clip(points[:, 0] * 3 + rng.normal(0, 0.7, 300), 0, 3).astype(np.int32)
+    admits = Admission(((KAnonymity(k), None), (model, Values("s", codes, 4, ancestors=TREE))), 300)
+    if not admits(np.arange(300, dtype=np.int32), np.array([0, 300])).all():
+        return
+    for start, method in (
+        (Mondrian(), Mosaic(blind=True)),
+        (UtilityAware(Mondrian()), Repaired(UtilityAware(Mondrian()), Repair(blind=True))),
+    ):
+        before, after = (
+            guess_within_classes(points, one(points, admits).labels, codes).gain for one in (start, method)
+        )
+        assert after <= before + 0.01 + 1e-9
+
+
+def test_what_a_round_may_not_change_as_a_whole_it_changes_in_part() -> None:
+    rng = np.random.default_rng(11)
+    points = rng.random((600, 3))
+    codes = (points[:, 0] + rng.normal(0, 0.3, 600) > 0.8).astype(np.int32)
+    admits = Admission(((KAnonymity(5), None), (DistinctDiversity(2), Values("s", codes, 2))), 600)
+    bench, start = Bench(points, admits, plain_costs(points)), Mondrian()(points, admits)
+    other, _ = bench.repaired(start.labels, start.classes, Repair(blind=True, rounds=1, tile=30))
+    old, new = sorted((start.labels, other), key=lambda labels: float(bench.bounds(labels)[0]))
+    between = 0.2 * bench.bounds(old) + 0.8 * bench.bounds(new) - 0.01
+    assert bench.within(old, between)
+    assert not bench.within(new, between)
+    found, classes = bench._taken(old, new, 1, between)
+    assert bench.within(found, between)
+    before, after = (
+        {tuple(np.flatnonzero(labels == group)) for group in range(labels.max() + 1)} for labels in (old, new)
+    )
+    taken = {tuple(np.flatnonzero(found == group)) for group in range(classes)}
+    assert taken <= before | after
+    assert taken - before
+    assert taken - after
 
 
 @given(judged(), st.randoms(use_true_random=False))
 @settings(max_examples=20, deadline=None)
 def test_neither_the_order_of_rows_nor_threads_change_the_classes(
-    table: tuple[Points, Admission], random: object
+    table: tuple[Points, Admission, Costs], random: object
 ) -> None:
-    points, admits = table
+    points, admits, costs = table
     whole = np.arange(len(points), dtype=np.int32)
     if not admits(whole, np.array([0, len(points)])).all():
         return
@@ -169,10 +269,16 @@ def test_neither_the_order_of_rows_nor_threads_change_the_classes(
         for model, values in admits.promises
     )
     subjects = None if admits.subjects is None else admits.subjects[moved]
-    again = Mosaic()(points[moved], Admission(promises, len(points), subjects=subjects), threads=3)
-    once = Mosaic()(points, admits, threads=1)
-    assert loss(points, once.labels) == pytest.approx(loss(points[moved], again.labels), abs=1e-9)
-    assert sorted(once.sizes.tolist()) == sorted(again.sizes.tolist())
+    other = Admission(promises, len(points), subjects=subjects)
+    for method in (
+        Mosaic(cells=costs),
+        Mosaic(cells=costs, blind=True),
+        Repaired(Mondrian(), Repair(blind=True), cells=costs),
+    ):
+        once, again = method(points, admits, threads=1), method(points[moved], other, threads=3)
+        lost = loss(points, once.labels, costs)
+        assert lost == pytest.approx(loss(points[moved], again.labels, costs), abs=1e-9)
+        assert sorted(once.sizes.tolist()) == sorted(again.sizes.tolist())
 
 
 def test_a_model_that_is_only_asked_is_kept() -> None:
@@ -237,16 +343,17 @@ def test_whether_a_record_may_go_does_not_depend_on_who_has_which_value(
 @given(judged(most=50), st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_after_every_kind_of_step_promises_hold_and_the_books_are_right(
-    table: tuple[Points, Admission],
+    table: tuple[Points, Admission, Costs],
     blind: bool,  # noqa: FBT001 - drawn
 ) -> None:
-    points, admits = table
+    points, admits, cells = table
     rows = np.arange(len(points), dtype=np.int32)
-    bench = Bench(points, admits, plain_costs(points))
+    bench = Bench(points, admits, cells)
     if not bench.certain or not admits(rows, np.array([0, len(points)])).all():
         return
     start = Mondrian()(points, admits)
-    costs, promises, room, before = bench.costs, bench.promises, start.classes + 2, loss(points, start.labels)
+    costs, promises, room = bench.costs, bench.promises, start.classes + 2
+    before = loss(points, start.labels, cells)
     tile = laid_out(bench, start.labels, room)
     steps = (
         lambda: _steps._move(tile, costs, promises, len(rows), room, blind, 1),
@@ -257,7 +364,7 @@ def test_after_every_kind_of_step_promises_hold_and_the_books_are_right(
     for step in steps * 2:
         changed = step()
         labels = np.unique(tile.label, return_inverse=True)[1]
-        now = loss(points, labels)
+        now = loss(points, labels, cells)
         assert accepted(admits, labels)
         assert now < before if changed else now == pytest.approx(before, abs=1e-9)
         assert (tile.size[:room] * tile.width[:room]).sum() == pytest.approx(now, abs=1e-9)
@@ -277,12 +384,12 @@ def test_a_swap_that_only_one_side_gains_by_is_found_from_either_side() -> None:
 @given(judged())
 @settings(max_examples=40, deadline=None)
 def test_a_row_without_a_class_joins_the_cheapest_that_keeps_its_promises(
-    table: tuple[Points, Admission],
+    table: tuple[Points, Admission, Costs],
 ) -> None:
-    points, admits = table
+    points, admits, costs = table
     if not admits(np.arange(len(points), dtype=np.int32), np.array([0, len(points)])).all():
         return
-    bench, start = Bench(points, admits, plain_costs(points)), Mondrian()(points, admits)
+    bench, start = Bench(points, admits, costs), Mondrian()(points, admits)
     for row in range(min(len(points), 5)):
         labels = start.labels.copy()
         labels[row] = -1
@@ -290,9 +397,9 @@ def test_a_row_without_a_class_joins_the_cheapest_that_keeps_its_promises(
             continue
         found, classes = bench.placed(labels, start.classes)
         choices = [np.where(labels < 0, group, labels) for group in range(start.classes)]
-        kept = [loss(points, one) for one in choices if accepted(admits, one)]
+        kept = [loss(points, one, costs) for one in choices if accepted(admits, one)]
         assert classes == start.classes
-        assert loss(points, found) == pytest.approx(min(kept), abs=1e-9)
+        assert loss(points, found, costs) == pytest.approx(min(kept), abs=1e-9)
 
 
 def test_rows_that_fit_nowhere_in_their_tile_go_where_they_fit() -> None:

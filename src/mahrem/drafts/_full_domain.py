@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.drafts._method import admission, partitioner_of, refuse_for_levels
+from mahrem.drafts._method import admission, options_in_time, partitioner_of, refuse_for_levels
 from mahrem.drafts._prepare import Prepared
 from mahrem.errors import InvalidParameter
 from mahrem.partition import METHODS
@@ -99,6 +99,6 @@ def node_search(prepared: Prepared, policy: Policy) -> tuple[Prepared, FullDomai
     if prepared.subjects is not None and any(promise.model.of_table for promise in prepared.promises):
         raise InvalidParameter("subject: promises about all classes together count rows here; leave one out")
     ready = with_levels(prepared)
-    method = cast("FullDomain", partitioner_of(ready, policy, name, policy.options))
+    method = cast("FullDomain", partitioner_of(ready, policy, name, options_in_time(policy, name)))
     judge = admission(ready, keeps_sensitive=policy.suppressed == "keep-sensitive")
     return ready, method, method.prepare(ready.points(), judge)

@@ -32,7 +32,8 @@ def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, Note | None,
     """Give the method, why it was chosen if it was, and its own options."""
     options = dict(policy.options)
     if policy.method != "auto":
-        return check.one_of(METHODS, method=policy.method), None, options
+        name = check.one_of(METHODS, method=policy.method)
+        return name, None, options_in_time(policy, name)
     from mahrem.partition import LIGHT, MethodEvidence, choose_method
 
     evidence = MethodEvidence(
@@ -42,14 +43,33 @@ def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, Note | None,
         k=policy.k or 1,
         apart=policy.delta_presence is not None,
         demanding=_demanding(prepared, policy, LIGHT),
-        seconds=options.get("seconds"),
+        seconds=options.get("seconds") if policy.seconds is None else policy.seconds,
     )
     name, reason = choose_method(evidence)
-    if name != "mosaic":
+    if name != "mosaic":  # the time allowed had its say
         options.pop("seconds", None)
-    elif _about_values(prepared):
+        return name, reason, options
+    options = options_in_time(policy, name)
+    if _about_values(prepared):
         options.setdefault("blind", True)
     return name, reason, options
+
+
+def options_in_time(policy: Policy, method: str) -> dict[str, Any]:
+    """Give the options of a method, with the time it may take; one that cannot end early is refused that."""
+    options = dict(policy.options)
+    if policy.seconds is None:
+        return options
+    if "seconds" in options:
+        raise InvalidParameter("seconds is said twice, as a setting and as an option of the method")
+    if METHODS[method].takes("seconds"):
+        return {**options, "seconds": policy.seconds}
+    if policy.repair:
+        return options
+    raise InvalidParameter(
+        f"seconds is for methods that can end early; method={method!r} cannot: leave it out, "
+        f"or let its classes be repaired with {spelled('repair', True)}"
+    )
 
 
 def _about_values(prepared: Prepared) -> bool:
@@ -133,7 +153,8 @@ def partitioner_of(
         from mahrem.partition import Repaired
         from mahrem.partition.mosaic import Repair
 
-        method = Repaired(method, Repair(blind=_about_values(prepared)), cells=cells)
+        how = Repair(blind=_about_values(prepared), seconds=policy.seconds)
+        method = Repaired(method, how, cells=cells)
     return method
 
 
@@ -195,7 +216,8 @@ def admission(
         elif promise.model.name != "trajectory-k-anonymity" and not (
             promise.model.of_table or promise.model.of_cells
         ):
-            judged.append((promise.model, prepared.values[promise.column] if promise.column else None))
+            readings = prepared.values[promise.column].readings if promise.column else (None,)
+            judged.extend((promise.model, values) for values in readings)
     return Admission(
         tuple(judged),
         len(prepared.axes[0].positions),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from mahrem.contents import sketch_table
 from mahrem.drafts._coarse_axes import coarse_axis
-from mahrem.drafts._rewritten import RewrittenSource, rewritten
-from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, spelled
+from mahrem.drafts._rewritten import RewrittenSource, coded_texts, rewritten
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, MahremError, spelled
 from mahrem.models import COUNTED, Counts, Promise, counts_of, judge
 from mahrem.release import notes_of_several_rows, refuse_giving_away
 from mahrem.release.decisions import (
@@ -40,8 +41,9 @@ from mahrem.table import (
 )
 from mahrem.table.cells import all_whole, as_text
 from mahrem.table.columns import apply_missing
+from mahrem.table.reading import texts_of
 from mahrem.threads import in_parallel, meanwhile
-from mahrem.types import Codes, Mask, Points
+from mahrem.types import Codes, Integers, Mask, Points
 from mahrem.words import Note, warn_of
 
 if TYPE_CHECKING:
@@ -121,13 +123,13 @@ def prepare(given: object, policy: Policy, *, to_publish: bool = True) -> Prepar
     _refuse_formats_of_no_text(given, policy)
     source, policy = rewritten(given, policy)
     quasi, sensitive = list(policy.quasi), list(policy.sensitive)
-    frame = source.take([*quasi, *sensitive])
+    frame, coded = _taken_coded(source, [*quasi, *sensitive], policy)
     others = [name for name in source.columns if name not in {*quasi, *sensitive, *leave_out}]
     looks_beyond = policy.missing is Missing.DROP_ANY and bool(others)
     outcome = apply_missing(frame, policy.missing, other=source.take(others) if looks_beyond else None)
     suppress = outcome.suppress[outcome.keep]
     refuse_beyond_limit(float(suppress.mean()) if len(suppress) else 0.0, policy)
-    taken = _Taken(source, policy, leave_out, outcome.keep, suppress)
+    taken = _Taken(source, policy, leave_out, outcome.keep, suppress, coded)
     if not to_publish:
         return _as_arrays(frame, taken)
     plain = [name for name in others if name not in policy.pseudonym]
@@ -150,6 +152,7 @@ class _Taken:
     leave_out: tuple[str, ...]
     keep: Mask  # (rows of the source,)
     suppress: Mask  # (rows that are kept,)
+    coded: frozenset[str] = frozenset()  # columns of text that come as categories
 
     @property
     def taking_part(self) -> Mask:
@@ -159,15 +162,23 @@ class _Taken:
         return part
 
 
+def _taken_coded(source: Source, names: Sequence[str], policy: Policy) -> tuple[pl.DataFrame, frozenset[str]]:
+    """Read columns, those of text as categories where they came so; gives which these are, too."""
+    coded = coded_texts(source, names) if policy.population is None else {}
+    read = source.take([name for name in names if name not in coded])
+    columns = [coded[name] if name in coded else read[name] for name in names]
+    return pl.DataFrame(columns), frozenset(coded)
+
+
 def _pass_gate(taken: _Taken, plain: Sequence[str]) -> tuple[Note, ...]:
     """Refuse what gives people away, and give what to warn of; ``plain`` columns stay as they are."""
     source, policy = taken.source, taken.policy
     named = [*policy.quasi, *policy.sensitive]
-    refuse_giving_away(
-        source.take([*named, *plain]).filter(pl.Series(taken.keep)),
-        policy,
-        named=(*named, *policy.insensitive),
-    )
+    if EVERY not in policy.accept:
+        frame, coded = _taken_coded(source, [*named, *plain], policy)
+        kept = frame if taken.keep.all() else frame.filter(pl.Series(taken.keep))
+        sketch = sketch_table(kept, texts=coded)
+        refuse_giving_away(sketch, policy, named=(*named, *policy.insensitive))
     left_out = [name for name in policy.identifier if name in taken.leave_out]
     if not left_out or policy.subject is not None:
         return ()
@@ -178,7 +189,7 @@ def _as_arrays(frame: pl.DataFrame, taken: _Taken) -> Prepared:
     """Turn the columns that promises speak of into arrays."""
     source, policy, taking_part = taken.source, taken.policy, taken.taking_part
     quasi = list(policy.quasi)
-    part = frame.filter(pl.Series(taking_part))
+    part = frame if taking_part.all() else frame.filter(pl.Series(taking_part))
     if part.height == 0:
         raise InvalidInput(f"source={source.label!r} has no rows to publish")
 
@@ -196,7 +207,10 @@ def _as_arrays(frame: pl.DataFrame, taken: _Taken) -> Prepared:
 
         population = population_of(policy, part.select(quasi))
         beside = others_of(part.select(quasi), population)
-    columns, axes, values = _encoded(part, beside, policy)
+    coded = taken.coded if part.height == frame.height else frozenset()
+    if len(coded) < len(taken.coded):  # not every category is left
+        part = part.with_columns(pl.col(sorted(taken.coded)).cast(pl.String))
+    columns, axes, values = _encoded(part, beside, policy, coded)
     axes = tuple(coarse_axis(coded_ends(axis, policy), policy) for axis in axes)
     prepared = Prepared(
         source=source,
@@ -244,25 +258,50 @@ def _refuse_formats_of_no_text(source: Source, policy: Policy) -> None:
 
 
 def _encoded(
-    part: pl.DataFrame, beside: pl.DataFrame | None, policy: Policy
+    part: pl.DataFrame, beside: pl.DataFrame | None, policy: Policy, coded: frozenset[str]
 ) -> tuple[dict[str, Column], tuple[Axis, ...], dict[str, Values]]:
-    """Turn columns into numbers, several at a time; after the table's rows come the others'."""
+    """Turn columns into numbers, several at a time; after the table's rows come the others'.
+
+    Of ``coded`` columns each text is looked at once.
+    """
     hierarchies = hierarchies_of(policy)
 
-    def encode(name: str) -> tuple[Column, Axis | Values]:
-        series = part[name]
-        if name in policy.quasi:
-            stacked = series if beside is None else pl.concat([series, beside[name]])
+    def encode_one(series: pl.Series) -> tuple[Column, Axis | Values]:
+        if series.name in policy.quasi:
+            stacked = series if beside is None else pl.concat([series, beside[series.name]])
             column, read = column_of(policy, stacked, Role.QUASI, hierarchies)
             return column, encode_quasi(read, column, decimal=policy.decimal)
         column, series = column_of(policy, series, Role.SENSITIVE, hierarchies)
         values = encode_sensitive(series, column, decimal=policy.decimal)
         return column, _padded(values, 0 if beside is None else beside.height)
 
+    def encode(name: str) -> tuple[Column, Axis | Values]:
+        if name not in coded:
+            return encode_one(part[name])
+        texts, numbers = each_text(part[name])
+        try:
+            column, once = encode_one(texts)
+        except MahremError:  # it counts rows, which each text alone does not tell
+            return encode_one(part[name].cast(pl.String))
+        if isinstance(once, Axis):
+            return column, replace(once, positions=once.positions[numbers])
+        return column, replace(once, codes=once.codes[numbers])
+
     encoded = in_parallel(encode, part.columns, rows=part.height)
     columns = {column.name: column for column, _ in encoded}
     axes = tuple(axis for _, axis in encoded if isinstance(axis, Axis))
     return columns, axes, {values.name: values for _, values in encoded if isinstance(values, Values)}
+
+
+def each_text(coded: pl.Series) -> tuple[pl.Series, Integers]:
+    """Give the different texts of a column of categories, and which of them each row has.
+
+    A missing one is there where a row has none.
+    """
+    texts, numbers = texts_of(coded), coded.to_physical()
+    if not numbers.null_count():
+        return texts, numbers.to_numpy()
+    return texts.extend_constant(None, 1), numbers.fill_null(len(texts)).to_numpy()
 
 
 def coded_ends(axis: Axis, policy: Policy) -> Axis:
@@ -320,7 +359,7 @@ def _padded(values: Values, extra: int) -> Values:
 def _refuse_infeasible(prepared: Prepared) -> None:
     """The whole table as one class is the best that can be done under a monotone model."""
     for promise in prepared.promises:
-        outcome = judge(promise, _as_one_class(prepared, promise))
+        outcome = judge(promise, *_as_one_class(prepared, promise))
         if not outcome.holds and promise.model.monotone:
             of = f" of {promise.column!r}" if promise.column else ""
             message = (
@@ -337,25 +376,29 @@ def _figure(level: float | None) -> str:
     return "nothing" if level is None else f"{level:g}"
 
 
-def _as_one_class(prepared: Prepared, promise: Promise) -> Counts:
+def _as_one_class(prepared: Prepared, promise: Promise) -> Iterator[Counts]:
+    """Count what a promise speaks of as if the whole table were one class, in every reading."""
     if promise.model.of_members:
-        values = prepared.membership()
+        readings: tuple[Values, ...] = (prepared.membership(),)
     elif promise.column is not None:
-        values = prepared.values[promise.column]
+        readings = prepared.values[promise.column].readings
     else:
         nobody = np.empty(0, np.int64)
-        return Counts(np.array([people_taking_part(prepared)]), nobody, nobody, nobody, np.empty(0))
-    labels = np.zeros(len(values.codes), np.int64)
-    if prepared.subjects is not None and promise.column is not None:
-        from mahrem.models import PeopleHoldings, holdings_of, people_counts
+        yield Counts(np.array([people_taking_part(prepared)]), nobody, nobody, nobody, np.empty(0))
+        return
+    for values in readings:
+        labels = np.zeros(len(values.codes), np.int64)
+        if prepared.subjects is not None and promise.column is not None:
+            from mahrem.models import people_counts
+            from mahrem.models.people import PeopleHoldings, holdings_of
 
-        held = holdings_of(labels, prepared.subjects, values.codes, 1, values.size)
-        counts = people_counts(
-            PeopleHoldings(held, held), np.array([people_taking_part(prepared)]), values.ancestors
-        )
-    else:
-        counts = counts_of(labels, values.codes, 1, values.size, ancestors=values.ancestors)
-    return replace(counts, missing=values.missing)
+            held = holdings_of(labels, prepared.subjects, values.codes, 1, values.size)
+            counts = people_counts(
+                PeopleHoldings(held, held), np.array([people_taking_part(prepared)]), values.ancestors
+            )
+        else:
+            counts = counts_of(labels, values.codes, 1, values.size, ancestors=values.ancestors)
+        yield replace(counts, missing=values.missing)
 
 
 def people_taking_part(prepared: Prepared) -> int:

@@ -1,7 +1,8 @@
 """At the door: columns that are published row by row are made coarser before anything looks at them.
 
 Promises, reports, attacks and recipes then see what will be published, and nothing finer. Quasi-identifiers
-get their cells from classes and stay as they are here.
+get their cells from classes and stay as they are here, but for those that show nothing at all: behind the
+door they hold nothing either, so that no class, figure or refusal can depend on them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from mahrem.release.decisions import Policy, coarsened_by_row, without_columns
 from mahrem.table import Kind, Numbers, Reading, Source, read_kind
 from mahrem.table.cells import EXACT, as_text
 from mahrem.table.columns import moment_places, number_places
+from mahrem.table.reading import ColumnSource
 from mahrem.threads import in_parallel
 from mahrem.types import Floats, Mask
 from mahrem.words import Note
@@ -84,6 +86,10 @@ class RewrittenSource:
         """Read exactly these columns in this order, as they are published."""
         return self.original.take(names).with_columns(self._among(names))
 
+    def coded(self, names: Sequence[str]) -> dict[str, pl.Series]:
+        """Give columns of text as categories; those that were not rewritten and came so."""
+        return coded_texts(self.original, [name for name in names if name not in self._columns])
+
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
         """Give the same as :meth:`take` lazily."""
         return self.original.scan(names).with_columns(self._among(names))
@@ -103,6 +109,11 @@ class RewrittenSource:
         return [self._columns[name] for name in names if name in self._columns]
 
 
+def coded_texts(source: Source, names: Sequence[str]) -> dict[str, pl.Series]:
+    """Give columns of text that a source has as categories: what is asked of a text is asked once."""
+    return source.coded(names) if isinstance(source, ColumnSource | RewrittenSource) else {}
+
+
 def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
     """Make coarser what the policy says of columns that are no quasi-identifiers.
 
@@ -120,7 +131,7 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
         from mahrem.drafts._moved_dates import moved_dates
 
         moved = moved_dates(source, policy)
-    if not (asked or moved or policy.sparse or policy.redact):
+    if not (asked or moved or policy.sparse or policy.redact or policy.suppress):
         return source, policy
     named = list(dict.fromkeys([*asked, *policy.sparse]))
     taken = source.take(named).with_columns(moved[name] for name in named if name in moved)
@@ -140,6 +151,7 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
                 **{name: taken[name] for name in policy.sparse},
                 **{name: series.alias(name) for name, (_, series) in coarsened.items()},
                 **_redacted(source, policy),
+                **_silent(source, policy),
             },
             {name: claim for name, (claim, _) in coarsened.items()},
             moved,
@@ -147,6 +159,13 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
         ),
         replace(inside, kind={**inside.kind, **kinds}),
     )
+
+
+def _silent(source: Source, policy: Policy) -> dict[str, pl.Series]:
+    """Give columns that show nothing as they are shown; their values are not even read."""
+    nothing = pl.Series([None], dtype=pl.String).new_from_index(0, source.rows)
+    names = [name for name in policy.suppress if name in source.columns]
+    return policy.silenced(pl.DataFrame([nothing.alias(name) for name in names])).to_dict()
 
 
 def _redacted(source: Source, policy: Policy) -> dict[str, pl.Series]:
@@ -180,7 +199,7 @@ def _zeroed(taken: pl.DataFrame, policy: Policy) -> pl.DataFrame:
 
 def past_the_door(policy: Policy) -> Policy:
     """Give the policy for rows that were rewritten already: what was done is not done again."""
-    inside = without_columns(policy, frozenset(coarsened_by_row(policy)))
+    inside = without_columns(policy, frozenset(coarsened_by_row(policy))).of_silenced()
     return inside if inside.shift_dates is None else replace(inside, shift_dates=None)
 
 

@@ -34,7 +34,13 @@ if TYPE_CHECKING:
         entropy_loss_cells,
         measure_entropy,
     )
-    from mahrem.metrics._guessing import box_shrinks, guess_within_classes, rarest_common, take_first
+    from mahrem.metrics._guessing import (
+        Guesser,
+        box_shrinks,
+        guess_within_classes,
+        rarest_common,
+        take_first,
+    )
     from mahrem.metrics._information_loss import information_loss, standardised
     from mahrem.metrics._loss import distortion, gcp, gcp_sum, iloss
     from mahrem.metrics._published import published_loss
@@ -47,6 +53,7 @@ __all__ = [
     "METRICS",
     "Cover",
     "EntropyLoss",
+    "Guesser",
     "Metric",
     "MetricFacts",
     "RowCounts",

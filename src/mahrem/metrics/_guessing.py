@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum, sqrt
 
 import numpy as np
 
@@ -10,16 +11,17 @@ from mahrem.types import Codes, Floats, Integers, Labels, Mask, Points
 
 _BINS = 10
 _SHARE = 0.05  # of the rows that a value must have: of a handful of people a guess says nothing
+_MOST = 0.5  # of the rows: who has what most have is known without a guess
 
 
 @dataclass(frozen=True)
 class Guesses:
-    """How often guessing who in a class has the rarer value is right, of all who have it."""
+    """How often guessing who in a class has a value is right, of all who have it."""
 
     chance: float  # members taken at random
     extremes: float  # those whose cells would shrink most without them
     model: float  # those who look most like it, by a naive model of the whole table
-    spread: float = 0.0  # standard deviation of taking members at random: what luck does to a guess
+    spread: float = 0.0  # standard deviation of taking members at random, at most: what luck does to a guess
 
     @property
     def gain(self) -> float:
@@ -27,43 +29,100 @@ class Guesses:
         return max(self.extremes, self.model) - self.chance
 
 
+class Guesser:
+    """Somebody who knows everybody's quasi-identifiers and guesses, class by class, who has a value.
+
+    A class shows how many of its members have a value, not who. Whoever knows the members takes so many of
+    them, in some order: the extreme ones first, or those who look most like it. Each value is guessed by
+    itself, and the mean over the values counts. Where members are equal in that order, any of them may be
+    taken: the share that is right is then an expectation, and no luck of ours is in it.
+
+    Args:
+        points: ``(n, d)`` quasi-identifiers, scaled so that widths compare.
+        codes: ``(n,)`` sensitive value of each row; -1 = none.
+        value: The value to guess; None for each that a twentieth of the rows have, and half of them at most.
+
+    Example:
+        >>> points = np.array([[0.0], [0.1], [0.9], [0.0], [0.1], [0.9]])
+        >>> Guesser(points, np.array([0, 0, 1, 0, 0, 1]), 1)(np.array([0, 0, 0, 1, 1, 1]))
+        Guesses(chance=0.3333333333333333, extremes=1.0, model=1.0, spread=0.3333333333333333)
+    """
+
+    def __init__(self, points: Points, codes: Codes | Integers, value: int | None = None) -> None:
+        """Learn what is known before there are classes: how much each row looks like having a value."""
+        self._points = points
+        values = _common(np.bincount(codes[codes >= 0], minlength=1)) if value is None else [value]
+        self._values = []
+        for one in values:
+            has = codes == one
+            likeness = _likeness(points, has)
+            self._values.append((has, likeness, np.argsort(-likeness, kind="stable")))
+
+    def __call__(self, labels: Labels) -> Guesses:
+        """Guess in the classes of a partition, every row of which has one."""
+        if not self._values or not len(labels):
+            return Guesses(0.0, 0.0, 0.0)
+        sizes = np.bincount(labels)
+        shrinks = box_shrinks(self._points, labels)
+        widest = np.argsort(-shrinks, kind="stable")
+        rates = []
+        for has, likeness, likeliest in self._values:
+            held = np.bincount(labels[has], minlength=len(sizes))
+            right = (
+                fsum(held * held / np.maximum(sizes, 1)),  # however classes are numbered
+                _expected(shrinks, widest, labels, held, has),
+                _expected(likeness, likeliest, labels, held, has),
+                _luck(held, sizes),
+            )
+            rates.append(np.array(right) / max(int(held.sum()), 1))
+        return Guesses(*np.mean(rates, axis=0).tolist())
+
+
 def guess_within_classes(
     points: Points, labels: Labels, codes: Codes | Integers, value: int | None = None
 ) -> Guesses:
     """Guess in every class who has a value, from a published table and everybody's quasi-identifiers.
 
-    A class shows how many of its members have the value, not who. Whoever knows the members takes so many of
-    them, in some order. A method that chooses members by their values may give them away: members that were
-    taken from afar for their value are the extreme ones.
+    A method that chooses members by their values may give them away: members that were taken from afar for
+    their value are the extreme ones. How it is done :class:`Guesser` says.
 
     Args:
         points: ``(n, d)`` quasi-identifiers, scaled so that widths compare.
         labels: ``(n,)`` class of each row; -1 = suppressed, not counted.
         codes: ``(n,)`` sensitive value of each row; -1 = none.
-        value: The value to guess; None for the rarest that a twentieth of the rows have.
+        value: The value to guess; None for each that a twentieth of the rows have, and half of them at most.
 
     Example:
         >>> points = np.array([[0.0], [0.1], [0.9], [0.0], [0.1], [0.9]])
-        >>> guess_within_classes(points, np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 0, 0, 1]), 1)
-        Guesses(chance=0.3333333333333333, extremes=1.0, model=1.0, spread=0.3333333333333333)
+        >>> guess_within_classes(points, np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 0, 0, 1])).gain
+        0.6666666666666667
     """
     shown = labels >= 0
-    if value is None:
-        value = rarest_common(np.bincount(codes[shown & (codes >= 0)], minlength=1))
-    points, labels, has = points[shown], labels[shown], (codes[shown] == value)
-    classes = int(labels.max(initial=-1)) + 1
-    if classes == 0:
-        return Guesses(0.0, 0.0, 0.0)
-    held, sizes = (np.bincount(one, minlength=classes) for one in (labels[has], labels))
-    total = max(int(held.sum()), 1)
-    chance = float((held * held / np.maximum(sizes, 1)).sum()) / total
-    ties = np.random.default_rng(0).random(len(labels))  # in no order that means anything
-    return Guesses(
-        chance,
-        int(has[take_first(box_shrinks(points, labels), labels, held, ties)].sum()) / total,
-        int(has[take_first(_likeness(points, has), labels, held, ties)].sum()) / total,
-        _luck(held, sizes) / total,
-    )
+    return Guesser(points[shown], codes[shown], value)(labels[shown])
+
+
+def _common(held: Integers) -> list[int]:
+    """Give the values worth a guess, from how many have each."""
+    rows = int(held.sum())
+    common = held >= max(_SHARE * rows, 1)
+    rare = np.flatnonzero(common & (held <= _MOST * rows))
+    return [int(one) for one in (rare if len(rare) else np.flatnonzero(common))]
+
+
+def _expected(score: Floats, order: Integers, labels: Labels, held: Integers, has: Mask) -> float:
+    """Say how many guesses are right where classes are gone through by falling scores, any first of equals.
+
+    ``order`` sorts rows by falling scores.
+    """
+    order = order[np.argsort(labels[order], kind="stable")]
+    inside, scores = labels[order], score[order]
+    first = np.ones(len(order), np.bool_)
+    first[1:] = (inside[1:] != inside[:-1]) | (scores[1:] != scores[:-1])
+    starts = np.flatnonzero(first)
+    alike = np.diff(np.append(starts, len(order)))
+    right = np.add.reduceat(has[order].astype(np.int64), starts)
+    place = starts - np.searchsorted(inside, inside[starts])
+    return fsum(np.clip(held[inside[starts]] - place, 0, alike) * right / alike)
 
 
 def _luck(held: Integers, sizes: Integers) -> float:
@@ -71,7 +130,7 @@ def _luck(held: Integers, sizes: Integers) -> float:
     others = sizes - held
     # hypergeometric: so many of a class are taken as have the value
     variance = (held * others / np.maximum(sizes, 1)) ** 2 / np.maximum(sizes - 1, 1)
-    return float(np.sqrt(variance.sum()))
+    return sqrt(fsum(variance))
 
 
 def rarest_common(held: Integers) -> int:

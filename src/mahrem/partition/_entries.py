@@ -41,6 +41,10 @@ class Method(Entry):
         """Import the factory: it takes its settings by keyword and gives a partitioner."""
         return cast("Callable[..., Partitioner]", super().load())
 
+    def takes(self, option: str) -> bool:
+        """Say whether it has such an option."""
+        return option in inspect.signature(self.load()).parameters
+
     def seconds(self, rows: int) -> float:
         """Give about how long a table of so many rows takes."""
         alone = rows / (self.thorough_rows_a_second if rows <= self.thorough else self.rows_a_second)

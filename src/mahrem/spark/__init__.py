@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mahrem.spark._files import write_on_spark
     from mahrem.spark._frame import PlacedColumn
     from mahrem.spark._glance import GlanceTaker, TableGlance
-    from mahrem.spark._judge import CodedColumn, Judge
+    from mahrem.spark._judge import CodedColumn, Judge, promised_columns
     from mahrem.spark._plan import CutPlan, plan_cuts
     from mahrem.spark._prepare import prepare_on_spark, refuse_on_spark
     from mahrem.spark._publish import class_figures
@@ -53,6 +53,7 @@ __all__ = [
     "open_cluster",
     "plan_cuts",
     "prepare_on_spark",
+    "promised_columns",
     "refuse_on_spark",
     "strata_of",
     "verify_on_spark",

@@ -103,8 +103,6 @@ class ClusterDraft:
             *(column(where.get(name, name)).alias(name, metadata={}) for name in names)
         )
         table = as_text(table) if text else table
-        if self.policy.suppress:  # the part a row lies in would tell what its stars hide
-            table = shuffle_rows(table)
         if self.taken.hidden is None:
             return table
         from pyspark.sql import functions

@@ -14,7 +14,8 @@ from mahrem.models import Promise
 from mahrem.release.decisions import Policy, column_of, hierarchies_of
 from mahrem.spark._frame import NUMBERS, PlacedColumn, column, position, sendable
 from mahrem.spark._judge import CodedColumn
-from mahrem.table import Column, Hierarchy, Kind, Moments, Numbers, Role, encode_quasi, encode_sensitive
+from mahrem.table import Axis, Column, Hierarchy, Kind, Moments, Numbers, Role, encode_quasi, encode_sensitive
+from mahrem.table.cells import all_whole
 from mahrem.types import Codes, Floats
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class EncodedTable:
     frame: DataFrame = field(repr=False)
     quasi: tuple[PlacedColumn, ...]
     coded: Mapping[str, CodedColumn]  # sensitive columns that a promise speaks of
+    as_one: Mapping[str, CodedColumn]  # those in which values may be one, as if they were
     columns: Mapping[str, Column]  # quasi-identifiers and sensitive columns
     joined: bool  # values were looked up: better not done for every pass
     rows: int  # counted before anything was looked up
@@ -62,20 +64,21 @@ def encode_on_spark(frame: DataFrame, policy: Policy, promises: Sequence[Promise
         if _stays(name, kinds[name], policy, trees)
     }
     listed = [*(name for name in policy.quasi if name not in typed), *judged]
-    facts = _look(frame, typed, listed, kinds)
+    facts = _look(frame, typed, listed, kinds, policy=policy)
     if not facts["rows"]:
         raise InvalidInput("the source has no rows to publish")
     long = [name for name in listed if facts[f"many:{name}"] > MOST_VALUES]
     if long:
         texts = {name: _number_of_text(frame, name, kinds[name], policy) for name in long}
-        facts |= _look(frame, texts, [], {})
+        facts |= _look(frame, texts, [], {}, policy=policy)
         typed |= texts
     columns, placed, coded = {}, {}, {}
+    as_one: dict[str, CodedColumn] = {}
     for place, name in enumerate(typed):
         own = kinds[name].startswith(NUMBERS) and name not in (*policy.top, *policy.bottom)
         where = name if own else f"__t{place}"
         frame = frame if own else frame.withColumn(where, _between_ends(typed[name], name, policy))
-        domain = _domain(name, kinds[name], facts)
+        domain = _domain(name, kinds[name], facts, _ends(name, policy))
         _refuse_ends(name, policy, numbers=isinstance(domain, Numbers))
         placed[name] = PlacedColumn(name, where, domain)
         kind = Kind.DATE if isinstance(domain, Moments) else Kind.NUMERIC
@@ -88,20 +91,17 @@ def encode_on_spark(frame: DataFrame, policy: Policy, promises: Sequence[Promise
         columns[name], read = column_of(policy, values[name], role, trees)
         numbers: Floats | Codes
         if role is Role.QUASI:
-            axis = encode_quasi(read, columns[name], decimal=policy.decimal)
-            numbers = _clipped(axis.positions, name, policy, numbers=isinstance(axis.domain, Numbers))
+            axis = _within_ends(encode_quasi(read, columns[name], decimal=policy.decimal), policy)
+            numbers = axis.positions
             placed[name] = PlacedColumn(name, where, axis.domain)
         else:
             coded_values = encode_sensitive(read, columns[name], decimal=policy.decimal)
             numbers = coded_values.codes
-            coded[name] = CodedColumn(
-                name,
-                where,
-                coded_values.size,
-                coded_values.ancestors,
-                missing=coded_values.missing,
-                joined=coded_values.joined,
-            )
+            coded[name] = CodedColumn.of(coded_values, where)
+            if coded_values.alike is not None:
+                read_as_one = coded_values.readings[-1]
+                as_one[name] = CodedColumn.of(read_as_one, f"__w{place}", f"__one {name}")
+                frame = _looked_up(frame, name, values[name], read_as_one.codes, f"__w{place}")
         frame = _looked_up(frame, name, values[name], numbers, where)
     for name in policy.sensitive:
         columns.setdefault(name, _unjudged(name, kinds[name], policy))
@@ -111,6 +111,7 @@ def encode_on_spark(frame: DataFrame, policy: Policy, promises: Sequence[Promise
         frame,
         quasi,
         coded,
+        as_one,
         columns,
         joined=bool(short),
         rows=facts["rows"],
@@ -195,7 +196,12 @@ def _number_of_text(frame: DataFrame, name: str, kind: str, policy: Policy) -> S
 
 
 def _look(
-    frame: DataFrame, typed: Mapping[str, SparkColumn], listed: Sequence[str], kinds: Mapping[str, str]
+    frame: DataFrame,
+    typed: Mapping[str, SparkColumn],
+    listed: Sequence[str],
+    kinds: Mapping[str, str],
+    *,
+    policy: Policy | None = None,
 ) -> dict[str, Any]:
     """Find out the ends of typed columns, and about how many values others have, in one job."""
     from pyspark.sql import functions
@@ -203,7 +209,8 @@ def _look(
     asked: dict[str, SparkColumn] = {"rows": functions.count("*")}
     for name, number in typed.items():
         asked[f"low:{name}"], asked[f"high:{name}"] = functions.min(number), functions.max(number)
-        whole = functions.bool_and(number == functions.floor(number))
+        shown = number if policy is None else _between_ends(number, name, policy)
+        whole = functions.bool_and(shown == functions.floor(shown))
         asked[f"whole:{name}"] = functions.coalesce(whole, functions.lit(True))
         if kinds.get(name, "").startswith("timestamp"):
             blurred = number.cast("bigint") != _micros(name, kinds[name])
@@ -215,7 +222,10 @@ def _look(
     return {question: row[place] for place, question in enumerate(asked)}
 
 
-def _domain(name: str, kind: str, facts: Mapping[str, Any]) -> Moments | Numbers:
+def _domain(
+    name: str, kind: str, facts: Mapping[str, Any], ends: tuple[float, float] = (-np.inf, np.inf)
+) -> Moments | Numbers:
+    """Give where the values of a typed column lie, once those beyond declared ends lie on them."""
     low, high = facts[f"low:{name}"], facts[f"high:{name}"]
     low, high = (0.0, 0.0) if low is None else (low + 0.0, high + 0.0)
     if blurred := facts.get(f"blurred:{name}"):
@@ -236,7 +246,9 @@ def _domain(name: str, kind: str, facts: Mapping[str, Any]) -> Moments | Numbers
             f"column={name!r}: whole numbers reach 2**53 and cannot be kept apart as numbers; "
             f"pass {spelled('kind', {name: 'code'})} or {spelled('kind', {name: 'categorical'})}"
         )
-    return Numbers(low, high, bool(facts[f"whole:{name}"]) and largest < _EXACT)
+    # A domain as wide as a value beyond a declared end would tell of it, by cuts and by grids.
+    low, high = (float(end) for end in np.clip([low, high], *ends))
+    return Numbers(low, high, bool(facts[f"whole:{name}"]) and max(-low, high) < _EXACT)
 
 
 def number_domains(frame: DataFrame, names: Sequence[str]) -> tuple[PlacedColumn, ...]:
@@ -270,9 +282,15 @@ def _between_ends(number: SparkColumn, name: str, policy: Policy) -> SparkColumn
     )
 
 
-def _clipped(positions: Floats, name: str, policy: Policy, *, numbers: bool) -> Floats:
-    _refuse_ends(name, policy, numbers=numbers)
-    return np.clip(positions, *_ends(name, policy))
+def _within_ends(axis: Axis, policy: Policy) -> Axis:
+    """Put values that the driver has read on the declared ends they lie beyond; the domain ends there too."""
+    if axis.name not in (*policy.top, *policy.bottom):
+        return axis
+    _refuse_ends(axis.name, policy, numbers=isinstance(axis.domain, Numbers))
+    positions = np.clip(axis.positions, *_ends(axis.name, policy))
+    known = positions[~np.isnan(positions)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    return replace(axis, positions=positions, domain=Numbers(low, high, all_whole(known)))
 
 
 def _refuse_ends(name: str, policy: Policy, *, numbers: bool) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from mahrem.models import Counts, PrivacyModel, holds_either_way
+from mahrem.models import Counts, PrivacyModel, Promise, holds_either_way
 from mahrem.partition import Admission
 from mahrem.table import Values
 from mahrem.types import Codes, Floats, Integers, Mask
@@ -30,6 +30,32 @@ class CodedColumn:
     ancestors: Integers | None = field(default=None, repr=False)  # (levels, size) nodes bottom-up
     missing: bool = False
     joined: bool = False
+
+    @classmethod
+    def of(cls, values: Values, column: str, name: str | None = None) -> CodedColumn:
+        """Describe values whose codes lie in a column; ``name`` tells apart two readings of one."""
+        known = values.ancestors, values.missing, values.joined
+        return cls(values.name if name is None else name, column, values.size, *known)
+
+
+def promised_columns(
+    promises: Iterable[Promise], coded: Mapping[str, CodedColumn], as_one: Mapping[str, CodedColumn]
+) -> tuple[tuple[PrivacyModel, CodedColumn | None], ...]:
+    """Give the model of each promise with its column, once for every reading of it.
+
+    Args:
+        promises: What is promised.
+        coded: Sensitive columns by name.
+        as_one: Those in which some values may be one to a reader, as if they were
+            (:attr:`mahrem.table.Values.readings`).
+    """
+    asked: list[tuple[PrivacyModel, CodedColumn | None]] = []
+    for promise in promises:
+        name = promise.column
+        asked.append((promise.model, None if name is None else coded[name]))
+        if name is not None and name in as_one:
+            asked.append((promise.model, as_one[name]))
+    return tuple(asked)
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,12 @@ from mahrem.spark._contents import sketch_on_spark
 from mahrem.spark._draft import ClusterDraft
 from mahrem.spark._encode import EncodedTable, encode_on_spark
 from mahrem.spark._frame import PlacedColumn, column, position
+from mahrem.spark._judge import promised_columns
 from mahrem.spark._rows import ClusterRows, rows_taking_part
 from mahrem.spark._source import open_on_spark
 from mahrem.spark._task import Task
 from mahrem.table import EVERY, FORMATS, Leaves, Words
+from mahrem.table.cells import SUPPRESSED
 from mahrem.words import Note
 
 if TYPE_CHECKING:
@@ -57,9 +59,9 @@ def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Exi
     promises = policy.promises()
     leave_out = roles_of(names, policy)
     published = [name for name in names if name not in leave_out]
-    rows = rows_taking_part(opened.frame, policy, published)
+    rows = rows_taking_part(_silenced(opened.frame, policy), policy, published)
     _refuse_giving_away(rows, policy, published)
-    encoded = encode_on_spark(rows.part, policy, promises)
+    encoded = encode_on_spark(rows.part, policy.of_silenced(), promises)
     carried = tuple(rows.published.get(name, name) for name in published if name not in policy.quasi)
     encoded = replace(encoded, frame=_needed(encoded, carried))
     if encoded.joined or opened.costly:
@@ -72,10 +74,7 @@ def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Exi
     recodings = _recodings(encoded, policy)
     task = Task(
         quasi=encoded.quasi,
-        promises=tuple(
-            (promise.model, None if promise.column is None else encoded.coded[promise.column])
-            for promise in promises
-        ),
+        promises=promised_columns(promises, encoded.coded, encoded.as_one),
         method=built_method(policy, method, encoded.quasi, promises),
         recodings=recodings,
         carried=carried,
@@ -97,6 +96,15 @@ def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Exi
         encoded=encoded,
         task=task,
     )
+
+
+def _silenced(frame: DataFrame, policy: Policy) -> DataFrame:
+    """Give a table whose columns that show nothing hold nothing, as :meth:`Policy.silenced` does."""
+    from pyspark.sql import functions
+
+    if not policy.suppress:
+        return frame  # Spark Connect takes no empty set of columns
+    return frame.withColumns({name: functions.lit(SUPPRESSED) for name in policy.suppress})
 
 
 def built_method(
@@ -130,7 +138,7 @@ def _refuse_giving_away(rows: ClusterRows, policy: Policy, published: Sequence[s
 def _needed(encoded: EncodedTable, carried: tuple[str, ...]) -> DataFrame:
     """Give the columns that go on: nobody keeps or moves identifiers, or values that have a number."""
     numbers = [numbered.column for numbered in encoded.quasi] + [
-        numbered.column for numbered in encoded.coded.values()
+        numbered.column for numbered in (*encoded.coded.values(), *encoded.as_one.values())
     ]
     return encoded.frame.select(*(column(name) for name in dict.fromkeys([*carried, *numbers])))
 

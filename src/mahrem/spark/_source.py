@@ -16,7 +16,7 @@ from mahrem.release.decisions import Policy
 from mahrem.spark._frame import RESERVED, column
 from mahrem.table import is_spark_frame
 from mahrem.table.cells.formulas import DISARMED
-from mahrem.table.reading import header_score
+from mahrem.table.reading.headers import header_score
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

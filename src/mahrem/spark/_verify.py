@@ -12,7 +12,7 @@ import polars as pl
 from mahrem.errors import ColumnNotFound, InvalidParameter, spelled
 from mahrem.models import Counts, KAnonymity, Outcome, Promise, judge
 from mahrem.spark._frame import column, sendable
-from mahrem.table import Column, encode_sensitive
+from mahrem.table import Column, Values, encode_sensitive
 from mahrem.types import Floats, Integers, Sizes
 from mahrem.verify import Claims, Verdict
 
@@ -44,10 +44,23 @@ class ClusterVerdict(Verdict):
 
 @dataclass(frozen=True)
 class _KnownValues:
+    """The different values of a column in one reading."""
+
+    numbers: Integers  # of each code as it lies in the table
     shares: Floats
     ancestors: Integers | None
     missing: bool
     joined: bool
+
+    @classmethod
+    def of(cls, reading: Values, values: Values, times: Integers) -> _KnownValues:
+        """Count spellings of a column in one of its readings."""
+        numbers, counted = np.zeros(values.size, np.int64), values.codes >= 0
+        numbers[values.codes[counted]] = reading.codes[counted]
+        shares = np.zeros(reading.size)
+        np.add.at(shares, reading.codes[counted], times[counted])
+        shares /= max(shares.sum(), 1)
+        return cls(numbers, shares, reading.ancestors, reading.missing, reading.joined)
 
 
 @dataclass(frozen=True)
@@ -55,7 +68,7 @@ class _ClassChecker:
     """Judges classes inside a worker: a class is one row with its size and the counts of its values."""
 
     promises: tuple[Promise, ...]
-    coded: Mapping[str, _KnownValues]
+    coded: Mapping[str, Sequence[_KnownValues]]  # every reading of each column
     quasi: int  # columns of cells
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -68,7 +81,7 @@ class _ClassChecker:
                 continue
             people = batch.column("people").to_numpy().astype(np.int64)
             outcomes = [
-                {**vars(judge(promise, self._counts(batch, people, promise))), "promise": place}
+                {**vars(judge(promise, *self._counts(batch, people, promise))), "promise": place}
                 for place, promise in enumerate(self.promises)
             ]
             known = [name for name in kinds.names if name in outcomes[0]]
@@ -95,24 +108,28 @@ class _ClassChecker:
             cells = shown.group_by("cell").agg(pl.col("rows").sum())
             yield cells.with_columns(promise=pl.lit(_CELLS), place=pl.lit(place))
 
-    def _counts(self, batch: pa.RecordBatch, people: Sizes, promise: Promise) -> Counts:
+    def _counts(self, batch: pa.RecordBatch, people: Sizes, promise: Promise) -> Iterator[Counts]:
+        """Count what classes show, in every reading of the column."""
         if promise.column is None:
-            return Counts(people, _NONE, _NONE, _NONE, np.zeros(0))
-        known = self.coded[promise.column]
+            yield Counts(people, _NONE, _NONE, _NONE, np.zeros(0))
+            return
         lists = batch.column(f"values_{list(self.coded).index(promise.column)}")
         pairs = lists.flatten()
         group = np.repeat(np.arange(len(people)), lists.value_lengths().to_numpy())
         code, times = (pairs.field(i).to_numpy().astype(np.int64) for i in (0, 1))
-        order = np.lexsort((code, group))
-        return Counts(
-            people,
-            group[order],
-            code[order],
-            times[order],
-            known.shares,
-            known.ancestors,
-            missing=known.missing,
-        )
+        for known in self.coded[promise.column]:
+            size = max(len(known.shares), 1)
+            keys, where = np.unique(group * size + known.numbers[code], return_inverse=True)
+            count = np.zeros(len(keys), np.int64)
+            np.add.at(count, where, times)
+            yield Counts(
+                people,
+                *np.divmod(keys, size),
+                count,
+                known.shares,
+                known.ancestors,
+                missing=known.missing,
+            )
 
 
 def verify_on_spark(
@@ -170,7 +187,7 @@ def verify_on_spark(
         people=np.sort(np.repeat(sizes["place"].to_numpy(), sizes["classes"].to_numpy())),
         tallies={name: cells.filter(place=place).select("cell", "rows") for place, name in enumerate(quasi)},
         outcomes=outcomes if promises else (),
-        joined=tuple(name for name, known in coded.items() if known.joined),
+        joined=tuple(name for name, known in coded.items() if known[0].joined),
     )
 
 
@@ -190,7 +207,7 @@ def _hidden(table: DataFrame, *, nulls_hide: bool) -> SparkColumn | None:
 
 def _coded(
     shown: DataFrame, sensitive: Mapping[str, Column], decimal: str | None
-) -> tuple[dict[str, _KnownValues], Any]:
+) -> tuple[dict[str, list[_KnownValues]], Any]:
     """Number the values of every sensitive column as one machine would."""
     from pyspark.sql import functions
 
@@ -199,12 +216,8 @@ def _coded(
         counts = shown.groupBy(column(name).alias("value")).count().toArrow()
         distinct = pl.Series(name, pl.from_arrow(counts["value"].combine_chunks()))
         values = encode_sensitive(distinct, kind, decimal=decimal)
-        times = np.zeros(values.size)
-        counted = values.codes >= 0
-        np.add.at(times, values.codes[counted], counts["count"].to_numpy()[counted])
-        coded[name] = _KnownValues(
-            times / max(times.sum(), 1), values.ancestors, values.missing, values.joined
-        )
+        times = counts["count"].to_numpy()
+        coded[name] = [_KnownValues.of(reading, values, times) for reading in values.readings]
         lookup = counts.append_column("code", [values.codes]).drop_columns(["count"])
         names = [f"__value{place}", f"__code{place}"]
         known = shown.sparkSession.createDataFrame(sendable(lookup)).toDF(*names)

@@ -18,7 +18,7 @@ from mahrem.threads import in_threads
 from mahrem.types import Codes, Floats, Integers, Mask, Offsets, Rows, Sizes
 
 if TYPE_CHECKING:
-    from mahrem.models import Holdings
+    from mahrem.models.people import Holdings
     from mahrem.partition.judging._class_promises import Needs
 
 _NONE = np.zeros(0, np.int64)
@@ -218,7 +218,7 @@ class Admission:
         if values is None:
             return Counts(sizes=sizes, group=_NONE, value=_NONE, count=_NONE, table=np.zeros(0))
         if id(values) in self._held:
-            from mahrem.models import PeopleHoldings
+            from mahrem.models.people import PeopleHoldings
 
             shown = PeopleHoldings(self._holdings(values, rows, offsets), self._held_by_all[id(values)])
             return replace(people_counts(shown, sizes, values.ancestors), missing=values.missing)
@@ -235,7 +235,7 @@ class Admission:
 
     def _holdings(self, values: Values, rows: Rows, offsets: Offsets) -> Holdings:
         """Say who shows what in candidates: pairs of person and value are numbered in their order."""
-        from mahrem.models import Holdings
+        from mahrem.models.people import Holdings
 
         pairs = self._held[id(values)]
         group, pair, _ = cutting.triplets(pairs.codes, rows, offsets, pairs.size, threads=1)
@@ -293,7 +293,7 @@ class Admission:
         """What people show in the whole table, over the rows that are counted."""
         held = {}
         if self._held:
-            from mahrem.models import Holdings
+            from mahrem.models.people import Holdings
         for key, pairs in self._held.items():
             codes = pairs.codes if self.compared is None else pairs.codes[self.compared]
             shown = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=pairs.size))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mahrem.arrays import counting, tiling
+from mahrem.arrays import tiling
 from mahrem.partition._partition import Admits
 from mahrem.partition.judging._admission import Admission
 from mahrem.types import Labels, Mask, Sizes
@@ -46,7 +46,6 @@ class JudgedClasses:
     wanted: Mask
     judge: Callable[[Mask], Mask]  # of the classes that are left: says of all whether they may stand then
     fewest: int  # with fewer rows there is no need to go on
-    compared: counting.ComparedClasses | None = None  # where shares beside the table's are all that is asked
 
     @classmethod
     def of(
@@ -75,10 +74,6 @@ class JudgedClasses:
 
         What has too few rows is given as it is when that is seen.
         """
-        if self.compared is not None:
-            return counting.thin_classes(
-                self.compared, left & self.wanted, self.fewest, 2 if by_halves else 1
-            )
         left = left.copy()
         while left.any() and self.rows(left) >= self.fewest:
             refused = np.flatnonzero(left & ~self.admitted_among(left))

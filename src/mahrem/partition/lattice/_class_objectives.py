@@ -157,7 +157,9 @@ class Classification(Objective):
         levels = node.grouped.levels
         if levels not in self._last:
             self._last.clear()  # a node is asked about twice, one after the other
-            self._last[levels] = _majorities(self.valued.counts(levels))
+            self._last[levels] = _majorities(
+                self.valued.counts(levels, np.ones(len(node.grouped.sizes), np.bool_))
+            )
         return self._last[levels]
 
 

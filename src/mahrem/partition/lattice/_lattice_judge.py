@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from mahrem.partition.lattice._lattice_values import ValuedLattice
 from mahrem.types import Floats, Mask
 
 _NONE = np.zeros(0, np.int64)
+_LOOSE = 1e-6  # what is only to rule out leaves room for rounding
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,9 @@ class NodeJudge:
         if int(grouped.sizes[~possible].sum()) > self.budget:  # whatever is taken away, these never stand
             return possible
         fewest = 0 if self.most is None else int(grouped.sizes.sum()) - self.most
-        compared = node.compared()
-        judge = node.among if compared is None else node.among_all_known
-        return standing(JudgedClasses(grouped.sizes, large, judge, fewest, compared))
+        if node.compared is not None:
+            return counting.stand_together(node.compared, large, fewest)
+        return standing(JudgedClasses(grouped.sizes, large, node.among, fewest))
 
     def possible(self, grouped: Grouped, large: Mask) -> Mask:
         """Say which classes may be shown at all, whatever else is taken away: no other ever is."""
@@ -69,11 +71,12 @@ class NodeJudge:
             node = self._counted(grouped, large)
             valued_rows = {key: column.valued_rows for key, column in self.columns.items()}
             self._last.clear()
-            self._last[grouped.levels] = node, large & node.possible(self.budget, valued_rows)
+            possible = node.possible(large, self.budget, valued_rows)
+            self._last[grouped.levels] = node, possible
         return self._last[grouped.levels]
 
     def _counted(self, grouped: Grouped, large: Mask) -> _NodeCounts:
-        tally = {key: _of_some(column.counts(grouped.levels), large) for key, column in self.columns.items()}
+        tally = {key: column.counts(grouped.levels, large) for key, column in self.columns.items()}
         alone = Counts(grouped.sizes, _NONE, _NONE, _NONE, np.zeros(0))
         return _NodeCounts(self.promises, tally, alone)
 
@@ -99,9 +102,11 @@ class _NodeCounts:
             verdicts &= holds_either_way(model, self.alone if key is None else self.tally[key])
         return verdicts
 
-    def possible(self, budget: int, valued_rows: Mapping[int, int]) -> Mask:
-        """Say which classes may stand at all, once up to so many rows are taken away."""
-        verdicts: Mask = np.ones(self.alone.groups, np.bool_)
+    def possible(self, large: Mask, budget: int, valued_rows: Mapping[int, int]) -> Mask:
+        """Say which large classes may stand at all, once up to so many rows are taken away."""
+        if self.compared is not None:
+            return counting.possible_classes(self.compared, large, budget, _LOOSE)
+        verdicts = large.copy()
         for model, key in self.promises:
             counts = self.alone if key is None else self.tally[key]
             rows = int(counts.sizes.sum()) if key is None else valued_rows[key]
@@ -110,11 +115,13 @@ class _NodeCounts:
                 verdicts &= looser.holds(counts)
         return verdicts
 
+    @cached_property
     def compared(self) -> counting.ComparedClasses | None:
-        """Give what classes show beside how far it may lie from the table; None where more is asked.
+        """What classes show beside how far it may lie from the table; None where more is asked.
 
-        Classes are large enough already. What one of those that are left shows is in the table that they
-        make: how values that do not occur are read changes nothing for it.
+        Classes are large enough already. With all values known the strictest reading is judged: a class that
+        shows one which the table no longer has is nearest to it once nobody knows of that value, for its
+        other shares rise and none of them falls below the table's.
         """
         about = [(model, key) for model, key in self.promises if not isinstance(model, KAnonymity)]
         keys = {key for _, key in about}
@@ -139,30 +146,12 @@ class _NodeCounts:
 
     def among(self, left: Mask) -> Mask:
         """Judge all classes against the table that some of them make, however values are read."""
-        return self._judged({key: list(_readings(counts, left)) for key, counts in self.tally.items()})
-
-    def among_all_known(self, left: Mask) -> Mask:
-        """Judge them with all values known, which decides where shares beside the table's are all there is.
-
-        A class that shows a value the table no longer has is nearest to it once nobody knows of that value:
-        its other shares rise and none of them falls below the table's.
-        """
-        return self._judged({key: [next(_readings(counts, left))] for key, counts in self.tally.items()})
-
-    def _judged(self, readings: Mapping[int, Sequence[Counts]]) -> Mask:
+        readings = {key: list(_readings(counts, left)) for key, counts in self.tally.items()}
         verdicts: Mask = np.ones(self.alone.groups, np.bool_)
         for model, key in self.promises:
             for counts in [self.alone] if key is None else readings[key]:
                 verdicts &= holds_either_way(model, counts)
         return verdicts
-
-
-def _of_some(counts: Counts, chosen: Mask) -> Counts:
-    """Leave out what is counted in the other classes: nobody asks about them."""
-    counted = chosen[counts.group]
-    return replace(
-        counts, group=counts.group[counted], value=counts.value[counted], count=counts.count[counted]
-    )
 
 
 def _readings(counts: Counts, left: Mask) -> Iterator[Counts]:

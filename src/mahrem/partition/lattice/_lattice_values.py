@@ -10,7 +10,7 @@ from mahrem.arrays import counting
 from mahrem.models import Counts
 from mahrem.partition.lattice._lattice import Lattice, Tree, lattice_of_trees
 from mahrem.table import Values
-from mahrem.types import Floats, Integers
+from mahrem.types import Floats, Mask
 
 
 @dataclass(frozen=True)
@@ -41,28 +41,19 @@ class ValuedLattice:
         valued_rows = int(shown.sum())
         return cls(wider, values, shown / max(1, valued_rows), valued_rows)
 
-    def counts(self, levels: tuple[int, ...]) -> Counts:
-        """Count the values in every class of a node."""
+    def counts(self, levels: tuple[int, ...], chosen: Mask) -> Counts:
+        """Count the values in some classes of a node; of the others only how large they are is said."""
         pairs = self.lattice.classes((*levels, 0))
         lift = self.lattice.lift(pairs.levels, (*levels, 1))
-        _, sizes, group = counting.regroup(pairs.keys, pairs.sizes, lift)
-        code = self.lattice.codes(pairs, len(levels)).astype(np.int64)
-        counted = np.flatnonzero((code > 0) & (pairs.sizes > 0))
-        counted = counted[_in_order(group[counted].astype(np.int64), code[counted])]
+        _, sizes, classes = counting.regroup(pairs.keys, pairs.sizes, lift)
+        code = self.lattice.codes(pairs, len(levels))
+        group, value, count = counting.values_by_class(classes, code, pairs.sizes, chosen, len(self.table))
         return Counts(
             sizes=sizes,
-            group=group[counted].astype(np.int64),
-            value=code[counted] - 1,
-            count=pairs.sizes[counted],
+            group=group,
+            value=value,
+            count=count,
             table=self.table,
             ancestors=self.values.ancestors,
             missing=self.values.missing,
         )
-
-
-def _in_order(group: Integers, code: Integers) -> Integers:
-    """Sort by class, and by value within: numbers of 16 bits are sorted by counting them."""
-    if max(int(group.max(initial=0)), int(code.max(initial=0))) >= 1 << 16:
-        return np.lexsort((code, group))
-    by_value = np.argsort(code.astype(np.uint16), kind="stable")
-    return by_value[np.argsort(group[by_value].astype(np.uint16), kind="stable")]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from mahrem import check
 from mahrem.arrays import growing
 from mahrem.errors import InvalidParameter
+from mahrem.metrics import Guesser
 from mahrem.partition._partition import Admits, Levels, Partition, Partitioner
 from mahrem.partition.judging import (
     ColumnCosts,
@@ -23,7 +25,7 @@ from mahrem.partition.judging import (
     pack_promises,
     plain_costs,
 )
-from mahrem.types import Labels, Mask, Points, Rows
+from mahrem.types import Floats, Labels, Mask, Points, Rows
 
 FEW_ROWS = 5_000  # up to which time is no matter
 _SMALL = 50_000  # rows up to which a thorough repair takes a few seconds
@@ -33,6 +35,8 @@ _PLACINGS = 4  # times that they look, each with other borders
 _WORTH = 1e-3  # share of the loss that a round must take away for another to follow
 _MANY = 4_096  # rounds times rows of a tile where sizes alone are promised: large tiles take longer
 _STEADY = 4, 5e-4  # rounds that are looked at together in tables of some size, and the share they must take
+_NEAR = 0.01  # that blind steps may let members be guessed better, over chance, than before
+_SHARES = (0.5, 0.25, 0.125)  # of a round whose whole would let them be guessed better
 _ASKED = 16  # rows of the smallest tile where promises must be asked: one that is refused spoils it all
 
 
@@ -48,7 +52,9 @@ class Repair:
         seconds: Begin no round that, as long as the one before, would end later than so; None for no limit.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others; 0 for moves
             and swaps only; None for 2, or 4 where sizes alone are promised, up to 50,000 rows.
-        blind: Let cells alone say where a record should go, and promises only whether it may.
+        blind: Let cells alone say where a record should go, and promises only whether it may. Rounds after
+            which members are guessed better than at first, by more than a hundredth over chance, do not
+            count.
         tile: Rows of a tile; None for 16 times the least size (32 times up to 5,000 rows), not below 256, or
             below 128 where sizes alone are promised in tables of 5,000 to 50,000 rows.
     """
@@ -100,18 +106,39 @@ class Bench:
         least = max(1, admits.minimum)
         self.promises = pack_promises(least, (), len(points)) if needs is None else needs.promises
         self.costs = pack_costs(np.ascontiguousarray(points), columns)
-        self._where = features(points, columns)
+        self._points, self._where = points, features(points, columns)
 
     def total(self, labels: Labels, classes: int) -> float:
         """Give what all cells cost."""
         return float(growing.class_costs(self.costs, self.promises, labels, classes, self._threads).sum())
 
-    def repaired(self, labels: Labels, classes: int, how: Repair) -> tuple[Labels, int]:
-        """Change classes, all of which keep their promises, while the total falls."""
+    @cached_property
+    def _guessers(self) -> tuple[Guesser, ...]:
+        """Who guesses the values of each column that something is promised about."""
+        return tuple(Guesser(self._points, codes) for codes in self.promises.codes)
+
+    def bounds(self, labels: Labels) -> Floats:
+        """Give how much better than chance members may be guessed: little better than in these classes."""
+        return np.array([guess(labels).gain + _NEAR for guess in self._guessers])
+
+    def within(self, labels: Labels, bounds: Floats | None) -> bool:
+        """Say whether the members of classes are guessed no better than that, for every column."""
+        return bounds is None or all(
+            guess(labels).gain <= most for guess, most in zip(self._guessers, bounds, strict=True)
+        )
+
+    def repaired(
+        self, labels: Labels, classes: int, how: Repair, bounds: Floats | None = None
+    ) -> tuple[Labels, int]:
+        """Change classes, all of which keep their promises, while the total falls.
+
+        Gives the last classes that are :meth:`within` bounds; those to begin with if there are none.
+        """
         began = time.perf_counter()
         plan = self._plan(how, len(labels))
         labels = in_their_order(labels, classes)  # how a start numbered them must not matter
         first, totals, tile = (labels, classes), [self.total(labels, classes)], plan.tile
+        last = first
         for turn in range(1, plan.rounds + 1):
             begun = time.perf_counter()
             labels, classes = growing.repair_round(
@@ -126,15 +153,33 @@ class Bench:
                 keeps=None if self.certain else self._keeps,
                 threads=self._threads,
             )
+            labels, classes = self._taken(last[0], labels, turn, bounds)
+            if bounds is not None and self.total(labels, classes) >= totals[-1]:
+                continue  # nothing was taken; with other borders something may be
+            last = labels, classes
             totals.append(self.total(labels, classes))
             over, now = plan.slow(totals), time.perf_counter()
             if self._refused and over and tile > _ASKED:  # as a whole: of smaller ones fewer are
                 tile = max(_ASKED, tile // 8)
             elif over or (how.seconds is not None and 2 * now - begun - began > how.seconds):
                 break
-        if totals[-1] >= totals[0] or not self._keeps(labels, classes).all():
+        if self.total(*last) >= totals[0] or not self._keeps(*last).all():
             return first
-        return labels, classes
+        return last
+
+    def _taken(self, old: Labels, new: Labels, turn: int, bounds: Floats | None) -> tuple[Labels, int]:
+        """Take what a round changed if members are then guessed within bounds, else a part of it that is.
+
+        Which part does not depend on values. Classes of a part are made of whole classes before and after.
+        """
+        if self.within(new, bounds):
+            return new, int(new.max()) + 1
+        draws = np.random.default_rng(turn).random(int(old.max()) + 1)[_whole_parts(old, new)]
+        for share in _SHARES:
+            mixed = np.unique(np.where(draws < share, new, int(new.max()) + 1 + old), return_inverse=True)[1]
+            if self.within(mixed, bounds):
+                return mixed, int(mixed.max()) + 1
+        return old, int(old.max()) + 1
 
     def _plan(self, how: Repair, rows: int) -> _Plan:
         """Say how to repair, with what was not asked for chosen by rows and promises."""
@@ -188,6 +233,20 @@ class Bench:
         return kept
 
 
+def _whole_parts(old: Labels, new: Labels) -> Labels:
+    """Number parts that are made of whole classes of both partitions, each by its first old class."""
+    part = old
+    while True:
+        linked = part
+        for labels in (new, old):
+            first = np.full(int(labels.max()) + 1, len(labels))
+            np.minimum.at(first, labels, linked)
+            linked = first[labels]
+        if (linked == part).all():
+            return part
+        part = linked
+
+
 def in_their_order(labels: Labels, classes: int) -> Labels:
     """Number classes by the first row of each."""
     first = np.empty(classes, np.int64)
@@ -230,6 +289,8 @@ class Repaired:
         - Every row has one label; labels are ``0 .. c-1`` and none is empty.
         - ``admits`` accepts every class.
         - The cells cost no more than those of the method alone.
+        - Blind, members are guessed (:func:`mahrem.metrics.guess_within_classes`) at most 0.01 better over
+          chance than in its classes, for every column with a promise.
         - The result does not depend on the number of threads.
 
     Example:
@@ -251,13 +312,19 @@ class Repaired:
             raise InvalidParameter(
                 "repair is for methods whose cells follow their classes; this one lifts columns"
             )
+        began = time.perf_counter()
         start = self.method(points, admits)
         if isinstance(start.how, Levels) or (start.labels < 0).any() or start.classes < 2:
             return start
         columns = self.cells or plain_costs(points, getattr(self.method, "hierarchies", ()))
         order = steady_order(points, admits)
         bench = Bench(points[order], Within(admits, order), columns, threads)
-        repaired_labels, classes = bench.repaired(start.labels[order], start.classes, self.repair)
+        first = start.labels[order]
+        bounds = bench.bounds(first) if self.repair.blind else None
+        how, seconds = self.repair, self.repair.seconds
+        if seconds is not None:  # the method's own time counts
+            how = replace(how, seconds=max(0.0, seconds + began - time.perf_counter()))
+        repaired_labels, classes = bench.repaired(first, start.classes, how, bounds)
         labels = np.empty_like(start.labels)
         labels[order] = repaired_labels
         return Partition(labels=in_their_order(labels, classes), classes=classes)
