@@ -25,9 +25,9 @@ QUASI = ("age", "income", "height", "weight", "hours", "admission", "zip")
 REPEATS = 5
 
 
-def table(rows: int) -> pl.DataFrame:
+def table(rows: int, seed: int = 11) -> pl.DataFrame:
     """Five numbers, a date, a code, and three columns that stay as they are."""
-    rng = np.random.default_rng(11)
+    rng = np.random.default_rng(seed)
     days = np.datetime64("2018-01-01") + rng.integers(0, 2500, rows).astype("timedelta64[D]")
     return pl.DataFrame(
         {

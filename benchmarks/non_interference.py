@@ -1,11 +1,12 @@
 """Does anything beside a published table depend on what the table hides?
 
 Makes pairs of tables that differ only in hidden things (a suppressed row, a dropped one, a value beyond a top
-code, an extreme inside its cell, names, the order of rows), releases both, and compares the folders byte for
-byte (time stamps aside) whenever the data files are the same. ``python benchmarks/non_interference.py --pairs
-20000 --seed 1``; a pair that differs is printed with its number, from which it can be made again. With ``--by
-verbs``, ``compare``, ``page`` or ``spark`` pairs go through tries, hidden cells, lattices and looks, the
-comparison of methods, the page's API, or a cluster.
+code, an extreme inside its cell, names, the order of rows, columns that show nothing or are left out, how a
+file is laid out …), releases both, and compares the folders byte for byte (time stamps aside) whenever the
+data files are the same; where what is hidden may have no say at all, the data files must be. ``python
+benchmarks/non_interference.py --pairs 20000 --seed 1``; a pair that differs is printed with its number, from
+which it can be made again. With ``--by verbs``, ``compare``, ``page`` or ``spark`` pairs go through tries,
+hidden cells, lattices and looks, the comparison of methods, the page's API, or a cluster.
 """
 
 from __future__ import annotations
@@ -28,16 +29,13 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
+from hidden_things import Twins, draw_twins  # type: ignore[import-not-found]
 from twins import (  # type: ignore[import-not-found]
-    Twins,
     attacked,
+    both_released,
     compared,
-    data_of,
-    difference,
-    draw_twins,
     informed_apart,
     on_cluster,
-    released,
     through_page,
 )
 
@@ -60,16 +58,12 @@ def tried(number: tuple[int, int, float, str]) -> tuple[str, str, str | None]:
     os.environ["MAHREM_STATE"] = str(folder / "state")
     try:
         first, second = folder / "first", folder / "second"
-        refused = [
-            released(table, twins.settings, where, html=html)
-            for table, where in ((twins.first, first), (twins.second, second))
-        ]
-        if any(refused):
-            return twins.how, "refused" if refused[0] == refused[1] else "one refused", None
-        if data_of(first) != data_of(second):
-            return twins.how, "other table", None
-        apart = difference(first, second, twins.how)
-        if apart is None and attacked(twins.first, first) != attacked(twins.second, second):
+        what, apart = both_released(twins, (first, second), html=html)
+        if what != "same":
+            return twins.how, what if apart is None else "differs", apart
+        both = ((twins.first, first), (twins.second, second))
+        figures = [attacked(table, where, twins.settings) for table, where in both]
+        if figures[0] != figures[1]:
             apart = "figures of attacks"
         if apart is None and random.random() < informed:
             apart = informed_apart(twins, first, second)

@@ -30,11 +30,14 @@ from mahrem.arrays.counting import (
     class_figures,
     count_cells,
     nearest_finer,
+    number_different,
     number_equal,
+    possible_classes,
     redraw_cells,
     regroup,
     round_weights,
-    thin_classes,
+    stand_together,
+    values_by_class,
 )
 from mahrem.arrays.cutting import (
     SIDES,
@@ -86,7 +89,7 @@ from mahrem.arrays.tiling import (
     rows_by_label,
     swap_rows,
 )
-from mahrem.arrays.weaving import Strand, unravel, weave
+from mahrem.arrays.weaving import Strand, unravel, unravel_all, weave
 from mahrem.types import Points
 
 
@@ -105,6 +108,11 @@ def rehearse() -> None:
         weave([Strand(content, np.array([0, 16]), np.zeros(2, np.int64))])
         (cells,) = unravel(np.frombuffer(b'"a,""b",1\n,2\n', np.uint8), 0, ord(","), [0], 2) or ()
         cells.texts()
+        unravel_all(np.frombuffer(b"1,flu\n2,flu\n", np.uint8), 0, ord(","), 2)
+    words = np.array([7, 9, 7, 7, 7, 9, 9, 9], np.uint64)
+    for writeable in (True, False):
+        words.flags.writeable = writeable
+        number_different(words)
     points = np.arange(24.0).reshape(12, 2)
     rows = np.arange(12, dtype=np.int32)
     columns = (rows % 3, (rows % 3).astype(np.int8))
@@ -181,7 +189,9 @@ def _lattice() -> None:
     nearest_finer(np.zeros((1, 1), np.int64), counts[:1].copy(), 1, word)
     two, starts = np.arange(2), np.arange(3)
     compared = ComparedClasses(two + 1, starts, two, two + 1, np.ones(2), 2, 0.4, 1.0)
-    thin_classes(compared, np.ones(2, np.bool_), 0, 2)
+    stand_together(compared, np.ones(2, np.bool_), 0)
+    possible_classes(compared, np.ones(2, np.bool_), 1, 1e-6)
+    values_by_class(two.astype(np.int32), two.astype(np.uint64), two + 1, np.ones(2, np.bool_), 2)
     rows = np.arange(3, dtype=np.int32)
     number_equal(np.zeros((3, 2), np.int32), rows, np.ones(2, np.bool_), np.zeros(3, np.int64))
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mahrem.arrays.counting import _different
 from mahrem.arrays.sketching import NO_TEXT, hashes_and_shapes
 from mahrem.contents import TableSketch, look_into, merge_sketches, sketch_table
 from mahrem.contents import _sketch as sketching
@@ -69,6 +70,24 @@ def test_a_look_at_different_values_gives_what_a_look_at_every_cell_does(
         few.setattr(sketching, "AT_ONCE", 8)  # so few rows are enough, and so small a range
         categories = frame["x"].cast(pl.Categorical(pl.Categories.random()))
         assert same(sketch_table(frame, {"x": categories}), by_cell)
+        told_of_as_text = sketch_table(frame.with_columns(categories), texts=["x"])
+        assert same(told_of_as_text, by_cell)
+        wanted = by_cell.sample.select("x", "y").head(3)
+        for names in (["x"], ["x", "y"]):
+            asked = wanted.select(names)
+            assert told_of_as_text.having(names, asked).equals(by_cell.having(names, asked))
+
+
+@given(st.lists(st.none() | st.sampled_from([0.0, -0.0, 1.5, 2.0, float("nan"), float("inf")]), min_size=5))
+@settings(max_examples=60)
+def test_fractions_that_are_shared_are_looked_at_once(fractions: list[float | None]) -> None:
+    frame = pl.DataFrame({"x": pl.Series(fractions, dtype=pl.Float64)})
+    by_cell = sketch_table(frame)
+    with pytest.MonkeyPatch.context() as few:
+        few.setattr(sketching, "AT_ONCE", 4)
+        few.setattr(_different, "_SHARED", 1)
+        assert sketching._numbers_of(frame["x"]) is not None
+        assert same(sketch_table(frame), by_cell)
 
 
 def test_what_is_kept_does_not_keep_the_rest_in_memory() -> None:

@@ -26,14 +26,13 @@ from mahrem.models import (
     KAnonymity,
     KLCloseness,
     OrderedCloseness,
-    PeopleHoldings,
     PrivacyModel,
     RecursiveDiversity,
     TrajectoryAnonymity,
     counts_of,
-    holdings_of,
     people_counts,
 )
+from mahrem.models.people import PeopleHoldings, holdings_of
 
 VALUES = 4
 TREE = np.array([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import mahrem as mh
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
+from mahrem.learning.private import ObjectivePerturbation
 from mahrem.learning.rules import CBA, EqualWidthBins, QuantileBins, SupervisedBins
 
 sklearn = pytest.importorskip("sklearn")
@@ -43,13 +44,34 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         ),
         TEXTS,
     ),
+    "private": {
+        "check_classifier_data_not_an_array": "rows are read by their own numbers, not by NumPy's functions",
+        "check_classifiers_classes": "classes_ is what was declared, in that order and type",
+        "check_classifiers_one_label": "a declared class may be predicted although nobody shows it",
+        "check_classifiers_regression_target": "a target that nobody declared is nobody's: a refusal tells",
+        "check_classifiers_train": "noise: so few rows are not learnt at so small an epsilon",
+        "check_complex_data": "what is no number is no value, and a refusal would tell of it",
+        "check_estimator_sparse_array": "sparse rows are refused by their shape",
+        "check_estimator_sparse_matrix": "sparse rows are refused by their shape",
+        "check_estimator_sparse_tag": "sparse rows are refused by their shape",
+        "check_estimators_empty_data_messages": "no rows are as good as some: a refusal would tell of one",
+        "check_estimators_overwrite_params": "a ledger in memory is not copied: its budget is one",
+        "check_estimators_pickle": "a ledger in memory is not copied: its budget is one",
+        "check_fit_idempotent": "every fit is paid for and has noise of its own",
+        "check_requires_y_none": "without y a table is fitted whose ledger names the target",
+        "check_supervised_y_2d": "targets in two dimensions are refused",
+        "check_supervised_y_no_nan": "a target that is no class is nobody's; refusing it would tell",
+    },
     "ordinal bins": {},
     "equal bins": {},
     "supervised bins": {},
 }
+# Of these, what noise lets pass at times: 26 of 150 runs predict nothing but the one class that is shown.
+BY_CHANCE = {"private": {"check_classifiers_one_label"}}
 CHECKED = {
     "cba": CBA(),
     "text bins": QuantileBins(),
+    "private": ObjectivePerturbation(epsilon=0.1, delta=1e-9, classes=(0, 1)),
     "ordinal bins": QuantileBins(encode="ordinal"),
     "equal bins": EqualWidthBins(encode="ordinal"),
     "supervised bins": SupervisedBins(encode="ordinal"),
@@ -71,9 +93,12 @@ def step(**further: Any) -> mh.Anonymizer:
 def test_estimators_keep_the_contract_but_for_named_exceptions(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if name == "private":  # a budget for all fits of all checks
+            paying = mh.Ledger.temporary(epsilon=1e4, delta=1e-3, relation="add-remove")
+            CHECKED[name].set_params(ledger=paying)
         checks = check_estimator(CHECKED[name], on_skip=None, on_fail=None)
     failed = {check["check_name"] for check in checks if check["status"] == "failed"}
-    assert failed == set(EXCEPTIONS[name])
+    assert failed | BY_CHANCE.get(name, set()) == set(EXCEPTIONS[name])
 
 
 def test_training_rows_are_the_verified_release() -> None:

@@ -17,6 +17,7 @@ import mahrem as mh
 from mahrem.cli._app import _run
 from mahrem.dp import assert_dp
 from mahrem.errors import BudgetExceeded, InvalidParameter, MahremError
+from mahrem.pipeline.masking._generalize import _leaves
 from mahrem.pipeline.masking._private_levels import UNIT, LevelPlan, level_nodes, level_scores
 from mahrem.table import Hierarchy
 
@@ -179,3 +180,12 @@ def test_from_the_command_line(
     assert json.loads(Path("out/report.json").read_text())["levels"].keys() == {"town"}
     assert _run([*line, "-o", "again"]) == 5
     assert not Path("again").exists()
+
+
+def test_a_leaf_is_found_in_whatever_spelling_its_column_has() -> None:
+    tree = {"age": AGES, "ill": Hierarchy.from_rows([["no", "*"], ["yes", "*"]])}
+    words = pl.DataFrame({"age": ["25", "31", "59"], "ill": ["yes", "no", "yes"]})
+    typed = pl.DataFrame({"age": [25.0, 31.0, 59.0], "ill": [True, False, True]})
+    points = words.with_columns(pl.col("age") + ".0")  # as one NaN makes pandas write them
+    assert _leaves(words, tree).tolist() == _leaves(typed, tree).tolist() == _leaves(points, tree).tolist()
+    assert len(_leaves(words, tree)) == words.height

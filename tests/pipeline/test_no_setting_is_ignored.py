@@ -194,6 +194,7 @@ LEFT_OPEN = {
     "minimality_safe",
     "engine",
     "look_for",
+    "seconds",
 }
 
 

@@ -11,7 +11,9 @@ import pytest
 import mahrem as mh
 from mahrem.cli import main
 from mahrem.errors import InvalidInput, InvalidParameter, Tampered
-from mahrem.pipeline import redraw
+from mahrem.pipeline import redraw, redraw_two
+from mahrem.release.folders import difference
+from mahrem.words import LANGUAGES, load_catalogue
 
 SAID = {"quasi": ["age", "zip", "height_cm", "weight_kg"], "sensitive": "diagnosis", "rest": "drop", "k": 5}
 
@@ -171,3 +173,66 @@ def test_a_page_shows_the_data_sheet_of_a_ledger(release: Path, tmp_path: Path) 
     assert "ε = 1.5" in page
     assert redraw(release, ledger=ledger).parent == release
     assert mh.audit(release).holds, "hashes follow the new page"
+
+
+def test_example_cells_are_published_ones_and_common(release: Path) -> None:
+    table = pl.read_csv(release / "data.csv", infer_schema=False)
+    for name, column in told(release)["columns"].items():  # type: ignore[attr-defined]
+        for cell in column.get("examples", ()):
+            rows = int((table[name] == cell).sum())
+            counted = table.filter(pl.col(name) != "*")[name].value_counts()
+            rarer = counted.filter(pl.col("count") > rows).height
+            assert rows >= 5
+            assert rarer < 3
+    assert told(release)["columns"]["age"]["examples"]  # type: ignore[index,call-overload]
+
+
+def test_middles_are_not_told_as_ranges(tmp_path: Path) -> None:
+    folder = tmp_path / "middle"
+    mh.anonymize(mh.demo_patients(300), output=folder, cells="midpoint", **SAID)
+    assert "examples" not in told(folder)["columns"]["age"]  # type: ignore[index,call-overload]
+
+
+def test_the_source_is_named_on_a_page_of_ones_own_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MAHREM_STATE", str(tmp_path / "state"))
+    mh.demo_patients(300).write_csv(tmp_path / "patients-of-may.csv")
+    folder = tmp_path / "release"
+    mh.anonymize(tmp_path / "patients-of-may.csv", output=folder, **SAID)
+    assert "patients-of-may" not in (folder / "report.html").read_text(encoding="utf-8")
+    own = redraw(folder, output=tmp_path / "own.html", source=True).read_text(encoding="utf-8")
+    assert "patients-of-may.csv" in own
+    assert re.search(r"key</dt><dd>[0-9a-f]{64}<", own)
+    with pytest.raises(InvalidParameter, match="not in the release"):
+        redraw(folder, source=True)
+    monkeypatch.setenv("MAHREM_STATE", str(tmp_path / "elsewhere"))
+    with pytest.raises(InvalidParameter, match="not made on this machine"):
+        redraw(folder, output=tmp_path / "own.html", source=True)
+
+
+@pytest.mark.parametrize("language", list(LANGUAGES))
+def test_two_releases_are_drawn_side_by_side(release: Path, tmp_path: Path, language: str) -> None:
+    other = tmp_path / "<i>other"
+    mh.anonymize(mh.demo_patients(400), output=other, fraction=0.2, **{**SAID, "k": 9})
+    page = tmp_path / "page.html"
+    assert redraw_two(release, other, output=page, language=language) == difference(release, other)
+    text, words = page.read_text(encoding="utf-8"), load_catalogue(language)
+    assert "&lt;i&gt;other" in text
+    assert "<i>other" not in text
+    asked = [words.say("front.reached", wanted=k, reached=reached) for k, reached in _reached(release, other)]
+    assert all(sentence in text for sentence in asked)
+    assert "<script" not in text
+    assert "utility." not in text
+    (other / "data.csv").write_text("changed")
+    with pytest.raises(Tampered):
+        redraw_two(release, other, output=page)
+
+
+def _reached(*folders: Path) -> list[tuple[int, int]]:
+    return [
+        (one["wanted"], one["reached"])
+        for folder in folders
+        for one in told(folder)["promises"]  # type: ignore[attr-defined]
+        if one["model"] == "k-anonymity"
+    ]

@@ -202,3 +202,30 @@ def test_fingerprints_taken_in_parts_are_those_of_the_whole_table() -> None:
         kept = len(prints.sketch.hashes)
         assert prints.sketch.hashes.tolist() == whole.sketch.hashes[:kept].tolist()
         assert prints.people == pytest.approx(whole.people, rel=0.0 if most != 1000 else 0.2)  # six sigma
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.none() | st.sampled_from(["a", "b", "\u00fc", "a longer text than a word", ""]),
+            st.none() | st.sampled_from([0.0, -0.0, 1.5, 1e300]),
+            st.sampled_from([1, 2, -(2**63)]),
+            st.none() | st.sampled_from(["x", "y"]),
+        ),
+        min_size=1,
+        max_size=40,
+    ),
+    st.integers(0, 1),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_long_table_has_the_fingerprints_of_a_short_one(rows: list[tuple[object, ...]], full: int) -> None:
+    kinds = {"a": pl.String, "b": pl.Float64, "c": pl.Int64, "d": pl.String}
+    frame = pl.DataFrame(rows, schema=kinds, orient="row").with_columns(
+        pl.col("d").cast(pl.Categorical(pl.Categories.random())), e=pl.date(2024, 1, 31)
+    )
+    frame = frame.drop_nulls() if full else frame
+    with pytest.MonkeyPatch.context() as few:
+        few.setattr(_people, "_ROWS", 3)
+        by_piece = [part[0].tobytes() for part in _people._woven(frame)]
+    (joined,) = _people._joined(frame)
+    assert b"".join(by_piece) == joined[0].tobytes()

@@ -22,9 +22,10 @@ from mahrem.errors import GivesAway, Infeasible, InvalidInput, InvalidParameter,
 from mahrem.pipeline.releasing._release import Destination
 from mahrem.pipeline.releasing._spilled import SpilledRelease, anonymize_spilled, decided_in_batches
 from mahrem.release.decisions import policy_from, reading_of
-from mahrem.spilled import MemoryBound
-from mahrem.table import open_source
-from mahrem.table.reading import PolarsSource
+from mahrem.spilled import MemoryBound, needed_in_memory, sample_that_fits, why_not_by_passes
+from mahrem.spilled._bound import rows_that_fit
+from mahrem.table import Hierarchy, Reading, open_source
+from mahrem.table.reading import PolarsSource, land_database
 from mahrem.words import Note
 
 pytestmark = pytest.mark.filterwarnings("ignore::mahrem.errors.PrivacyWarning")
@@ -56,7 +57,9 @@ def table(rows: int, seed: int) -> pl.DataFrame:
             "note": rng.choice(['a "quoted" one', "two, parts", "two\nlines", "=1+1", ""], rows),
             "zip": pl.Series(rng.integers(1000, 1200, rows)).cast(pl.String).str.zfill(5),
             "sex": holes(rng.choice(["f", "m", "x, y"], rows), 0.02),
-            "illness": holes(rng.choice(["flu", "gout", "asthma", "Flu ", "none"], rows), 0.05),
+            "illness": holes(
+                rng.choice(["flu", "gout", "g\u00f4ut", "asthma", "Flu ", "none", "unknown"], rows), 0.05
+            ),
             "ward": rng.choice([1, 2, 3], rows),
         }
     )
@@ -119,6 +122,63 @@ def test_the_file_is_the_one_that_a_run_in_memory_writes(tmp_path: Path, seed: i
     assert parts.table.collect().height == 1500 + 100 * seed
     assert mh.audit(tmp_path / "parts").holds
     assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", f"t.{ending}", "whole"]
+
+
+def test_a_table_of_a_database_is_brought_to_disk_in_batches(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    database, folder = tmp_path / "t.duckdb", tmp_path / "landed"
+    folder.mkdir()
+    with duckdb.connect(str(database)) as connection:
+        connection.register("rows", table(1200, 3).to_arrow())
+        connection.execute("create table visits as select * from rows; create table other as select 1 as one")
+    said = {**SAID, "k": 5, "format": "parquet"}
+    whole = mh.anonymize(database, output=tmp_path / "whole", html=False, table="visits", **said)
+    landed = land_database(database, Reading(table="visits"), folder)
+    assert landed is not None
+    parts = from_disk(landed, tmp_path / "parts", 150, **said)
+    shown = [pl.read_parquet(tmp_path / name / "data.parquet") for name in ("whole", "parts")]
+    assert shown[0].equals(shown[1])
+    assert parts.report["promises"] == whole.report["promises"]
+    assert land_database(landed, Reading(), folder) is None  # a file is no database
+    fits = mh.anonymize(
+        database, output=tmp_path / "fits", html=False, query="select * from visits", memory="8GB", **said
+    )
+    assert fits.table.height == 1200
+    left = {"fits", "landed", "parts", "t.duckdb", "whole"}
+    assert {path.name for path in tmp_path.iterdir()} == left
+
+
+SEXES = Hierarchy.from_rows([("f", "usual", "*"), ("m", "usual", "*"), ("x, y", "others", "*")])
+AT_ONCE: list[dict[str, Any]] = [
+    {"k": 5, "strategy": "relaxed"},
+    {"k": 3, "l": 2, "strategy": "relaxed", "t": 0.5},
+    {"k": 4, "subject": "name", "identifier": ()},
+    {"k": 3, "t": 0.98, "subject": "name", "identifier": (), "strategy": "relaxed"},
+    {"k": 5, "hierarchy": {"sex": SEXES}},
+    {"k": 5, "method": "mosaic"},
+    {"k": 5, "repair": True},
+    {"k": 5, "average_risk": 0.1, "minimality_safe": True, "l": 2},
+]
+
+
+@pytest.mark.parametrize("seed", range(len(AT_ONCE)))
+def test_methods_that_look_at_all_rows_see_their_numbers_alone_and_write_the_same_file(
+    tmp_path: Path, seed: int
+) -> None:
+    said = {**SAID, **AT_ONCE[seed], "format": "csv"}
+    assert why_not_by_passes(policy_from(None, said)) is not None
+    frame = table(700 + 100 * seed, seed).with_columns(
+        name=pl.Series([f"Person Nr. {number % 290} Smith" for number in range(700 + 100 * seed)])
+    )
+    source = written(frame, tmp_path / "t.csv")
+    whole = mh.anonymize(source, output=tmp_path / "whole", html=False, **said)
+    parts = from_disk(source, tmp_path / "parts", 150, **said)
+    assert (tmp_path / "whole/data.csv").read_bytes() == (tmp_path / "parts/data.csv").read_bytes()
+    for key in ("promises", "method", "rows"):
+        assert parts.report[key] == whole.report[key], key
+    assert parts.report["utility"]["gcp"] == pytest.approx(whole.report["utility"]["gcp"])
+    assert parts.report["risk"] == whole.report["risk"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "t.csv", "whole"]
 
 
 def test_rows_that_nothing_can_cut_are_one_class_however_many_they_are(tmp_path: Path) -> None:
@@ -193,7 +253,8 @@ def test_what_gives_people_away_or_cannot_be_kept_is_refused_and_leaves_nothing(
     [
         ({"method": "mosaic"}, "method='mondrian'"),
         ({"strategy": "relaxed"}, "strategy='strict'"),
-        ({"subject": "name"}, "subject"),
+        ({"subject": "name"}, "subject is about all rows at once, of which numbers alone must fit"),
+        ({"method": "flash", "suppression_limit": 0.1}, "hides"),
         ({"missing": "drop"}, "missing"),
         ({"cells": "pairs"}, "cells='text'"),
         ({"format": "xlsx"}, "format='parquet'"),
@@ -228,8 +289,38 @@ def test_a_bound_that_cannot_be_kept_is_refused_and_one_that_is_not_reached_chan
     assert (tmp_path / "told/data.csv").read_bytes() == (tmp_path / "plain/data.csv").read_bytes()
     assert "memory" not in told.report["settings"]
     assert told.report["settings"] == plain.report["settings"]
-    with pytest.raises(InvalidParameter, match="memory=1000000000 is kept by anonymize and audit"):
-        mh.compare(source, output=tmp_path / "compared", k=5, memory="1GB", **SAID)
+    with pytest.raises(InvalidParameter, match="memory=1000000000 is kept by anonymize, audit and compare"):
+        mh.inspect(source, memory="1GB")
+
+
+def test_a_comparison_draws_rows_that_fit_each_with_the_same_chance_and_says_so(tmp_path: Path) -> None:
+    source = written(table(4000, 1), tmp_path / "t.parquet")
+    opened = open_source(source, reading_of(policy_from(None, SAID)))
+    bound = needed_in_memory(1100, 9)
+    drawn = sample_that_fits(opened, bound, 3)
+    assert drawn is not None
+    assert drawn.rows == rows_that_fit(bound, 9) == 1100
+    names = drawn.take(["name"])["name"]
+    assert names.is_unique().all()
+    places = names.str.extract(r"(\d+)$").cast(pl.Int64)
+    assert places.is_sorted()
+    # a mean of so many places lies within six of its deviations
+    spread = 4000 / np.sqrt(12 * drawn.rows)
+    assert abs(float(places.mean()) - 1999.5) < 6 * spread  # type: ignore[arg-type]
+    again, other = (sample_that_fits(opened, bound, seed) for seed in (3, 4))
+    assert again is not None
+    assert other is not None
+    assert again.take(["name"])["name"].equals(names)
+    assert not other.take(["name"])["name"].equals(names)
+    asked = {"methods": ["mondrian"], "ks": [5], **SAID, "memory": bound}
+    found = mh.compare(source, **asked)
+    assert found.size == drawn.rows
+    assert found.as_dict()["left_out_notes"]["rows"]["values"] == {"rows": drawn.rows, "of": 4000}
+    whole = mh.compare(source, **{**asked, "memory": "8GB"})
+    assert whole.size == 4000
+    assert not whole.left_out
+    with pytest.raises(InvalidParameter, match="no rows can be drawn"):
+        mh.compare(table(4000, 1), **asked)
 
 
 def test_too_many_different_words_are_refused_by_name_and_number_alone(tmp_path: Path) -> None:

@@ -63,6 +63,22 @@ def test_the_verifier_agrees_with_a_slow_oracle_in_any_number_of_passes(
 
 
 @settings(deadline=None, max_examples=40)
+@given(frame=tables(), passes=st.integers(1, 3), each=st.integers(1, 5), numbered=st.booleans())
+def test_people_are_counted_alike_in_any_number_of_passes(
+    *, frame: pl.DataFrame, passes: int, each: int, numbered: bool
+) -> None:
+    shown = frame.select("town", "zip", "illness")
+    people = (np.arange(shown.height) * 7 // each % max(1, shown.height)).astype(np.int32)
+    expected = check(shown, ["town", "zip"], subjects=people)
+    if numbered:
+        numbers = pl.Categorical(pl.Categories.random(physical=pl.UInt8))
+        shown = shown.with_columns(pl.col("town", "zip").cast(numbers))
+    reached = check(shown, ["town", "zip"], subjects=people, passes=passes)
+    for name, level in expected.items():
+        assert reached[name] == pytest.approx(level, abs=1e-9), name
+
+
+@settings(deadline=None, max_examples=40)
 @given(tables(), st.randoms())
 def test_neither_the_order_of_rows_nor_the_names_of_columns_matter(
     frame: pl.DataFrame, random: object

@@ -7,7 +7,7 @@ they are spread over machines matters: sketches of parts add up to the sketch of
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -28,6 +28,7 @@ OF_EACH = 48  # different values that are kept of every way of writing
 ROWS = 3000  # different rows that are kept
 FEW_OF = 0.1  # of the rows stand out; more are a group
 AT_ONCE = 1 << 16  # rows of a column, which stay in the processor's cache
+_SHARED = 4  # rows that have a value, on average, from which on each value is looked at once
 Hashes = NDArray[np.uint64]
 AddHashes = Callable[[int, Hashes], None]
 
@@ -168,13 +169,16 @@ class TableSketch:
         return (rows_of(self.sample) if self.rows_with is None else self.rows_with)(columns, values)
 
 
-def sketch_table(frame: pl.DataFrame, numbered: Mapping[str, pl.Series] | None = None) -> TableSketch:
+def sketch_table(
+    frame: pl.DataFrame, numbered: Mapping[str, pl.Series] | None = None, *, texts: Collection[str] = ()
+) -> TableSketch:
     """Look at every row of a table once.
 
     Args:
         frame: The table.
         numbered: Columns of text of which is known which cells are equal, as categories: a text is looked at
             once.
+        texts: Columns that are categories because somebody numbered their texts: they are told of as texts.
 
     Example:
         >>> sketch_table(pl.DataFrame({"x": ["a", "b", "a"]})).columns["x"].distinct
@@ -186,14 +190,21 @@ def sketch_table(frame: pl.DataFrame, numbered: Mapping[str, pl.Series] | None =
         column = frame.to_series(place)
         with together.adding(place) as add:
             numbers = _numbers_of((numbered or {}).get(column.name, column))
-            return _look_at_each(column, add) if numbers is None else _look_at_different(column, numbers, add)
+            if numbers is not None:
+                return _look_at_different(column, numbers, add)
+            return _look_at_each(column.cast(pl.String) if column.name in texts else column, add)
 
     sketched = in_parallel(sketch, range(frame.width), rows=frame.height)
     columns = dict(zip(frame.columns, sketched, strict=True))
     least = LeastTexts(overall=ROWS, each=ROWS)
     least.add(together.total(), np.zeros(frame.height, np.int32))
     places, hashes, _, counts, _ = least.chosen()
-    return TableSketch(columns, frame[places], counts, hashes, frame.height, rows_of(frame))
+    sample = _as_texts(frame[places], texts)
+    return TableSketch(columns, sample, counts, hashes, frame.height, rows_of(frame, texts))
+
+
+def _as_texts(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
+    return frame.with_columns(pl.col(sorted(names)).cast(pl.String)) if names else frame
 
 
 def _look_at_each(column: pl.Series, add: AddHashes) -> ColumnSketch:
@@ -238,15 +249,34 @@ def _look_at_different(column: pl.Series, numbers: Integers, add: AddHashes) -> 
 
 
 def _numbers_of(column: pl.Series) -> Integers | None:
-    """Number the values of a column where that is a matter of subtraction: categories, small integers."""
-    if len(column) < AT_ONCE or not (column.dtype.is_integer() or isinstance(column.dtype, pl.Categorical)):
+    """Number the values of a column where that is easy: categories, small integers, days, fractions."""
+    if len(column) < AT_ONCE:
+        return None
+    if column.dtype.is_float():
+        return _numbers_of_fractions(column)
+    if not (column.dtype.is_integer() or isinstance(column.dtype, pl.Categorical | pl.Date)):
         return None
     places = column.to_physical()
     low, high = cast("int | None", places.min()), cast("int | None", places.max())
-    if low is None or high is None or high - low >= AT_ONCE:
+    if low is None or high is None or high - low >= max(AT_ONCE, len(column) // _SHARED):
         return None
     shifted = (places.cast(pl.Int64) - low) if low else places
     return (shifted.fill_null(high - low + 1) if places.null_count() else shifted).to_numpy()
+
+
+def _numbers_of_fractions(column: pl.Series) -> Integers | None:
+    if len(column) <= AT_ONCE:  # they are looked at as quickly one by one
+        return None
+    from mahrem.arrays.counting import number_different
+
+    words = column.cast(pl.Float64).fill_null(0.0).to_numpy().view(np.uint64)
+    different = number_different(words)
+    if different is None:
+        return None
+    firsts, numbers = different
+    if not column.null_count():
+        return numbers.astype(np.int64)
+    return np.where(column.is_null().to_numpy(), len(firsts), numbers)
 
 
 def _cut(values: pl.Series) -> pl.Series:
@@ -290,13 +320,18 @@ def content_hashes(frame: pl.DataFrame) -> Hashes:
     return together.total()
 
 
-def rows_of(frame: pl.DataFrame) -> Callable[[Sequence[str], pl.DataFrame], pl.DataFrame]:
+def rows_of(
+    frame: pl.DataFrame, texts: Collection[str] = ()
+) -> Callable[[Sequence[str], pl.DataFrame], pl.DataFrame]:
     """Give what finds all rows of a table that have some values in some columns."""
 
     def rows_with(names: Sequence[str], values: pl.DataFrame) -> pl.DataFrame:
+        asked = _as_texts(frame, [name for name in names if name in texts])
         if len(names) == 1:
-            return frame.filter(pl.col(names[0]).is_in(values[names[0]].implode()))
-        return frame.join(values, on=list(names), how="semi")
+            there = asked.filter(pl.col(names[0]).is_in(values[names[0]].implode()))
+        else:
+            there = asked.join(values, on=list(names), how="semi")
+        return _as_texts(there, texts)
 
     return rows_with
 

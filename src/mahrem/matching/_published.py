@@ -82,7 +82,8 @@ class Published:
         classes = len(self.sizes)
         if self.people is None:
             return counts_of(self.labels, codes, classes, size)
-        from mahrem.models import PeopleHoldings, holdings_of, people_counts
+        from mahrem.models import people_counts
+        from mahrem.models.people import PeopleHoldings, holdings_of
 
         shown = self.labels >= 0
         labels, people, codes = self.labels[shown], self.people[shown], codes[shown]

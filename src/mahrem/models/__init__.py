@@ -3,7 +3,7 @@
 A model is a frozen dataclass that sees a column as sorted (class, value, count) triplets and declares its
 algebra: whether a union of admissible classes is admissible, and whether a larger level is safer. A
 :class:`Promise` ties a model to a column; :func:`judge` says what a table makes of it. What counts on the
-population behind a sample is in ``populations``.
+population behind a sample is in ``populations``, who shows which values in ``people``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         RecursiveDiversity,
     )
     from mahrem.models._parse import model_of_risk, models_from_settings, models_of_risk, parse_sensitive
-    from mahrem.models._people import Holdings, PeopleHoldings, holdings_of
     from mahrem.models._promise import Outcome, Promise, judge
     from mahrem.models._shares import spans_of
     from mahrem.models._t_closeness import (
@@ -62,7 +61,6 @@ __all__ = [
     "EqualCloseness",
     "GrassbergerDiversity",
     "HierarchicalCloseness",
-    "Holdings",
     "KAnonymity",
     "KLCloseness",
     "ModelEntry",
@@ -70,14 +68,12 @@ __all__ = [
     "Need",
     "OrderedCloseness",
     "Outcome",
-    "PeopleHoldings",
     "PrivacyModel",
     "Promise",
     "RecursiveDiversity",
     "ShownPresence",
     "TrajectoryAnonymity",
     "counts_of",
-    "holdings_of",
     "holds_either_way",
     "judge",
     "model_of_risk",

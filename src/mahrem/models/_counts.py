@@ -12,7 +12,7 @@ import numpy as np
 from mahrem.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from mahrem.models._people import PeopleHoldings
+    from mahrem.models.people import PeopleHoldings
     from mahrem.types import Codes, Floats, Integers, Labels, Levels, Mask, Sizes
 
 
@@ -295,7 +295,8 @@ def people_counts(held: PeopleHoldings, sizes: Sizes, ancestors: Integers | None
         - A row more of a person in a class never spreads its counts over more values, nor more evenly.
 
     Example:
-        >>> from mahrem.models import DistinctDiversity, PeopleHoldings, holdings_of
+        >>> from mahrem.models import DistinctDiversity
+        >>> from mahrem.models.people import PeopleHoldings, holdings_of
         >>> people, ill = np.array([0, 1, 2, 3, 3]), np.array([0, 0, 0, 0, 1])  # the last has two rows
         >>> held = holdings_of(np.zeros(5, int), people, ill, classes=1, size=2)
         >>> DistinctDiversity(2).holds(people_counts(PeopleHoldings(held, held), np.array([4])))

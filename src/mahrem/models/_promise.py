@@ -47,8 +47,13 @@ class Outcome:
         }
 
 
-def judge(promise: Promise, counts: Counts) -> Outcome:
+def judge(promise: Promise, *readings: Counts) -> Outcome:
     """Judge a promise on all classes; with no class there is nothing to break it.
+
+    Args:
+        promise: What is promised.
+        *readings: The counts of the same classes, one for each way to read the column: a class keeps the
+            promise in all of them, and goes as far as in the worst.
 
     Example:
         >>> import numpy as np
@@ -58,8 +63,12 @@ def judge(promise: Promise, counts: Counts) -> Outcome:
         >>> outcome.holds, outcome.reached, outcome.violating_rows
         (False, 1.0, 2)
     """
-    model = promise.model
+    model, counts = promise.model, readings[0]
     levels, held = judge_either_way(model, counts)
+    worse = np.minimum if model.rising else np.maximum
+    for other in readings[1:]:
+        others, kept = judge_either_way(model, other)
+        levels, held = worse(levels, others), held & kept
     broken = ~held
     worst = None if not len(levels) else float(levels.min() if model.rising else levels.max())
     return Outcome(

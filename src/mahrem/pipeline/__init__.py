@@ -29,7 +29,16 @@ if TYPE_CHECKING:
     )
     from mahrem.pipeline.masking import MaskedRelease, SurveyRisk, generalize, perturb, risk, suppress
     from mahrem.pipeline.modelling import SyntheticRelease, TrainedModel, load_model, synthesize, train
-    from mahrem.pipeline.releasing import Anonymizer, Release, anonymize, apply, dry_run, explain, redraw
+    from mahrem.pipeline.releasing import (
+        Anonymizer,
+        Release,
+        anonymize,
+        apply,
+        dry_run,
+        explain,
+        redraw,
+        redraw_two,
+    )
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -68,6 +77,7 @@ __all__ = [
     "portray",
     "query",
     "redraw",
+    "redraw_two",
     "risk",
     "suppress",
     "synthesize",

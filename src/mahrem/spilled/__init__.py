@@ -19,20 +19,25 @@ if TYPE_CHECKING:
     from mahrem.spilled._frames import FrameFiles, on_disk
     from mahrem.spilled._order import RowOrder
     from mahrem.spilled._pace import Pace
-    from mahrem.spilled._refuse import why_not_out_of_core
+    from mahrem.spilled._places import PERSON, HashedPeople, SortedRows, prepared_from
+    from mahrem.spilled._refuse import why_not_by_passes, why_not_out_of_core
     from mahrem.spilled._rows import RowStore
+    from mahrem.spilled._sample import sample_that_fits
     from mahrem.spilled._texts import look_at_texts
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "PERSON",
     "FrameFiles",
+    "HashedPeople",
     "MemoryBound",
     "Pace",
     "PartFinisher",
     "PartPlan",
     "RowOrder",
     "RowStore",
+    "SortedRows",
     "SpilledTable",
     "encode_table",
     "finish_parts",
@@ -40,8 +45,11 @@ __all__ = [
     "needed_in_memory",
     "on_disk",
     "plan_parts",
+    "prepared_from",
+    "sample_that_fits",
     "scatter_rows",
     "usual_bound",
+    "why_not_by_passes",
     "why_not_out_of_core",
     "with_recodings",
 ]

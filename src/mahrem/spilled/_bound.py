@@ -13,11 +13,14 @@ _PROGRAM = 300 * 2**20  # what the program and its readers take for themselves
 _BYTES_A_CELL = 80  # of a table that is read, rewritten, written and checked in memory
 _BYTES_HELD = 160  # of a cell while a part is finished: as it came, as it is shown, and as it is written
 _BYTES_PLACED = 80  # of a quasi-identifier's place: the point, the kernel's keys and what it lays aside
+_BYTES_SORTED = 36  # of each quasi-identifier of a row while a method sorts all rows at once
+_BYTES_LABELLED = 60  # of a row besides: its class, values, person, and what is made of these meanwhile
 _BYTES_DISTINCT = 200  # of a value in a dictionary, and while it is looked up
-_BYTES_CHECKED = 120  # of a row while classes are told apart by their hashes
+_BYTES_CHECKED = 30, 6  # of a row while classes are told apart by their hashes, and of each sensitive value
 _LEAST = 400 * 10**6  # below that, what the program itself takes would break the promise
 _MOST_PARTS = 200  # files that are open at a time
 _ROWS = 2_000, 131_072  # of a batch
+_FEWEST = 1_000  # rows that fit beside any program
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class MemoryBound:
         rows: Of the table.
         columns: Of the table.
         quasi: Columns that are cut.
+        sensitive: Columns that promises are about.
         part: Rows of a part, where somebody says it; else as many as fit.
     """
 
@@ -36,6 +40,7 @@ class MemoryBound:
     rows: int
     columns: int
     quasi: int
+    sensitive: int = 1
     part: int | None = None
 
     @property
@@ -55,6 +60,11 @@ class MemoryBound:
         return max(1, self.part or self.room // (2 * a_row))
 
     @property
+    def numbers(self) -> int:
+        """Bytes that a run takes which holds places, values and classes of all rows, and no cell of them."""
+        return _PROGRAM + self.rows * (_BYTES_SORTED * self.quasi + _BYTES_LABELLED + 4 * self.sensitive)
+
+    @property
     def distinct(self) -> int:
         """Different values of one column that are held."""
         return max(1_000, self.room // (_BYTES_DISTINCT * 4))
@@ -62,7 +72,8 @@ class MemoryBound:
     @property
     def passes(self) -> int:
         """How often the published file is read to tell its classes apart."""
-        return max(1, -(-self.rows * _BYTES_CHECKED // self.room))
+        a_row = _BYTES_CHECKED[0] + _BYTES_CHECKED[1] * self.sensitive
+        return max(1, -(-self.rows * a_row // self.room))
 
     def too_small(self) -> str | None:
         """Say why a bound cannot be kept, or makes too many parts of the table; None: it is large enough."""
@@ -83,6 +94,11 @@ class MemoryBound:
 def needed_in_memory(rows: int, columns: int) -> int:
     """Give how many bytes a run takes that holds the table in memory."""
     return _PROGRAM + rows * columns * _BYTES_A_CELL
+
+
+def rows_that_fit(memory: int, columns: int) -> int:
+    """Give how many rows a run in memory may hold under a bound; some in any case."""
+    return max(_FEWEST, (memory - _PROGRAM) // (max(1, columns) * _BYTES_A_CELL))
 
 
 def usual_bound() -> int:

@@ -49,12 +49,7 @@ def plan_parts(
         - Parts hold whole classes of strict Mondrian on the whole table.
         - A part has at most as many rows as the bound allows, but for one that nothing can cut.
     """
-    known = {coded.name: coded for coded in table.coded}
-    judge = Judge(
-        tuple(
-            (promise.model, None if promise.column is None else known[promise.column]) for promise in promises
-        )
-    )
+    judge = Judge(table.promised(promises))
     sizes = tuple(coded.size for coded in judge.columns)
     order = [table.coded.index(coded) for coded in judge.columns]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
@@ -12,9 +12,10 @@ import polars as pl
 from mahrem.contents import TableSketch, merge_sketches, sketch_table
 from mahrem.drafts import coarse_axis, coded_ends
 from mahrem.errors import InvalidParameter
+from mahrem.models import PrivacyModel, Promise
 from mahrem.recode import HeapCount, Recoding, count_heaps
 from mahrem.release.decisions import Policy, column_of, hierarchies_of, recoding_of
-from mahrem.spark import CodedColumn, Piece
+from mahrem.spark import CodedColumn, Piece, promised_columns
 from mahrem.spilled._dictionary import ValueNumbers, looked_up
 from mahrem.spilled._rows import RowStore
 from mahrem.table import (
@@ -26,6 +27,7 @@ from mahrem.table import (
     Moments,
     Numbers,
     Role,
+    Values,
     Words,
     encode_quasi,
     encode_sensitive,
@@ -54,8 +56,7 @@ class SpilledTable:
     store: RowStore
     columns: Mapping[str, Column]  # quasi-identifiers and sensitive columns
     axes: tuple[SpilledAxis, ...]
-    coded: tuple[CodedColumn, ...]
-    codes: tuple[Codes, ...] = field(repr=False)  # of each number on disk, by sensitive column
+    values: tuple[Values, ...] = field(repr=False)  # of each number on disk, by sensitive column
     recodings: tuple[Recoding, ...] = ()  # one for each quasi-identifier, once all rows are known
 
     @property
@@ -63,14 +64,38 @@ class SpilledTable:
         """How many rows there are."""
         return self.store.rows
 
+    @cached_property
+    def _readings(self) -> tuple[tuple[CodedColumn, Codes], ...]:
+        """Sensitive columns, those in which values may be one in a second reading too, with their codes."""
+        return tuple(
+            (
+                CodedColumn.of(reading, known.name, f"__one {known.name}" if number else known.name),
+                reading.codes,
+            )
+            for known in self.values
+            for number, reading in enumerate(known.readings)
+        )
+
+    @property
+    def coded(self) -> tuple[CodedColumn, ...]:
+        """Sensitive columns, some in a second reading."""
+        return tuple(coded for coded, _ in self._readings)
+
+    def promised(self, promises: Sequence[Promise]) -> tuple[tuple[PrivacyModel, CodedColumn | None], ...]:
+        """Give the model of each promise with its column, once for every reading of it."""
+        apart = {coded.name: coded for coded in self.coded if coded.name == coded.column}
+        as_one = {coded.column: coded for coded in self.coded if coded.name != coded.column}
+        return promised_columns(promises, apart, as_one)
+
     def piece(self, stored: Matrix[Floats]) -> Piece:
         """Give points, and the codes of every sensitive column."""
         points = np.empty((len(stored), len(self.axes)))
         for place, axis in enumerate(self.axes):
             points[:, place] = axis.axis(stored[:, place]).scaled()
+        names = list(self.columns)
         codes = [
-            looked_up(codes, stored[:, len(self.axes) + place]).astype(np.int64)
-            for place, codes in enumerate(self.codes)
+            looked_up(codes, stored[:, names.index(coded.column)]).astype(np.int64)
+            for coded, codes in self._readings
         ]
         return points, codes
 
@@ -133,6 +158,7 @@ def encode_table(
     published: Sequence[str],
     numbers: frozenset[str],
     most: int,
+    people: Callable[[pl.Series], Matrix[Floats]] | None = None,
     also: Callable[[pl.DataFrame], object] = lambda _: None,
 ) -> tuple[SpilledTable, TableSketch]:
     """Look at every cell once, and write the numbers that cuts depend on.
@@ -144,38 +170,36 @@ def encode_table(
         published: Columns that are published.
         numbers: Columns of text that hold nothing but plain numbers.
         most: Different values of a column that are held.
+        people: Gives numbers of the people behind rows, which are stored last; None where rows count.
         also: Called with every batch.
 
     Guarantees:
         - Kinds, domains, places and codes are those of the whole table in memory.
     """
     quasi: dict[str, _PlacedNumbers | _PlacedValues] = {}
+    policy = policy.of_silenced()
     sensitive = {name: ValueNumbers(name, most) for name in policy.sensitive}
     sketch = None
-    for batch in batches:
+    for as_read in batches:
+        also(as_read)
+        batch = policy.silenced(as_read)
         if not quasi:
             quasi = {name: _placed(batch[name], policy, numbers, most) for name in policy.quasi}
         batch_sketch = sketch_table(batch.select(published))
         sketch = batch_sketch if sketch is None else merge_sketches([sketch, batch_sketch])
         coded = [*quasi.items(), *sensitive.items()]
-        store.append(np.column_stack([known.number(batch[name]) for name, known in coded]))
-        also(batch)
+        stored = [known.number(batch[name]) for name, known in coded]
+        if people is not None and policy.subject is not None:
+            stored.append(people(as_read[policy.subject]))
+        store.append(np.column_stack(stored))
     if sketch is None:
         raise InvalidParameter("the table has no rows to publish")
     columns, axes = _axes(quasi, policy)
-    coded_columns, codes = [], []
+    encoded = []
     for name, values in sensitive.items():
-        column, read = column_of(policy, values.values, Role.SENSITIVE, hierarchies_of(policy))
-        encoded = encode_sensitive(read, column, decimal=policy.decimal)
-        columns[name] = column
-        codes.append(encoded.codes)
-        coded_columns.append(
-            CodedColumn(
-                name, name, encoded.size, encoded.ancestors, missing=encoded.missing, joined=encoded.joined
-            )
-        )
-    table = SpilledTable(store, columns, tuple(axes), tuple(coded_columns), tuple(codes))
-    return table, sketch
+        columns[name], read = column_of(policy, values.values, Role.SENSITIVE, hierarchies_of(policy))
+        encoded.append(encode_sensitive(read, columns[name], decimal=policy.decimal))
+    return SpilledTable(store, columns, tuple(axes), tuple(encoded)), sketch
 
 
 def _axes(

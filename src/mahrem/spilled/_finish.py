@@ -14,7 +14,7 @@ from mahrem.spilled._bound import MemoryBound
 from mahrem.spilled._cut import PartPlan
 from mahrem.spilled._encode import SpilledTable
 from mahrem.spilled._frames import FrameFiles
-from mahrem.spilled._order import RowOrder
+from mahrem.spilled._order import RowOrder, class_hashes, row_hashes
 from mahrem.spilled._pace import Pace
 from mahrem.table import Cells
 from mahrem.types import Floats, Integers, Labels, Matrix
@@ -107,7 +107,7 @@ def finish_parts(
         leaves, stored, own = _taken_apart(frame, finisher.table.store.width, carried)
         labels, classes = finisher.labels(stored, leaves)
         cells = finisher.cells(stored, labels, classes)
-        order.add(finisher.shown(own, cells, labels), own, cells, labels)
+        order.add(finisher.shown(own, cells, labels), row_hashes(own, class_hashes(cells), labels))
         pace.add(len(labels))
     order.close()
 
@@ -127,10 +127,11 @@ def _finish_large(
         _, stored, _ = _taken_apart(piece, width, carried)
         present = np.unique(np.concatenate([present, stored]), axis=0)
     cells = finisher.cells(present, np.zeros(len(present), np.int64), 1)
+    hashes = class_hashes(cells)
     for piece in files.pieces(part):
         _, stored, own = _taken_apart(piece, width, carried)
         labels = np.zeros(len(stored), np.int64)
-        order.add(finisher.shown(own, cells, labels), own, cells, labels)
+        order.add(finisher.shown(own, cells, labels), row_hashes(own, hashes, labels))
         pace.add(len(labels))
     files.remove(part)
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from mahrem.types import Floats, Matrix
 
+_AT_ONCE = 1 << 16  # rows that are read for one of their numbers
+
 
 class RowStore:
     """Some numbers of every row in a file.
@@ -34,6 +36,14 @@ class RowStore:
         with self.path.open("rb") as stream:
             while len(read := self.next_rows(stream, rows)):
                 yield read
+
+    def column(self, place: int) -> Floats:
+        """Read one number of every row."""
+        numbers, begin = np.empty(self.rows), 0
+        for read in self.batches(_AT_ONCE):
+            numbers[begin : begin + len(read)] = read[:, place]
+            begin += len(read)
+        return numbers
 
     def next_rows(self, stream: BinaryIO, rows: int) -> Matrix[Floats]:
         """Read the next rows of the file, once opened."""

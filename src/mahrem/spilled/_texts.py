@@ -24,9 +24,12 @@ class _TextColumn:
     def add(self, texts: pl.Series, decimal: str | None, most: int, *, first: bool) -> None:
         if not len(texts):
             return
-        self.kinds.add(read_kind(texts, decimal=decimal)[0])
+        if not first and self.distinct is not None:
+            texts = texts.filter(~texts.is_in(self.distinct))  # each is looked at once
+        if len(texts):
+            self.kinds.add(read_kind(texts, decimal=decimal)[0])
         if first or self.distinct is not None:
-            known = texts if self.distinct is None else pl.concat([self.distinct, texts]).unique()
+            known = texts if self.distinct is None else pl.concat([self.distinct, texts])
             self.distinct = known if len(known) <= most else None
 
     def plain(self, spelling: Spelling) -> PlainTexts | None:
@@ -59,7 +62,9 @@ def look_at_texts(
     columns: dict[str, _TextColumn] = {}
     if spelling is None:
         return frozenset()
-    for batch in source.batches(names, rows):
+    kinds = source.scan(names).collect_schema()
+    texts_alone = [name for name in names if kinds[name] == pl.String]
+    for batch in source.batches(texts_alone, rows) if texts_alone else ():
         first = not columns
         for name in _texts(batch):
             if first:

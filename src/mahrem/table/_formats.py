@@ -88,8 +88,11 @@ class NumberedCells(NamedTuple):
 
     def rows(self, texts: pl.Series) -> pl.Series:
         """Give every row what ``texts``, made of these one by one, says of its text."""
-        beyond = texts.extend_constant(None, 1)
-        return beyond.gather(np.where(self.codes < 0, len(texts), self.codes))
+        import polars as pl
+
+        if self.codes.min(initial=0) >= 0:
+            return texts.gather(pl.Series(self.codes.view(np.uint32)))
+        return texts.extend_constant(None, 1).gather(np.where(self.codes < 0, len(texts), self.codes))
 
 
 @runtime_checkable

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from mahrem.errors import InvalidParameter
 from mahrem.models import Counts, KAnonymity, Outcome, Promise, counts_of, judge
-from mahrem.table import Column, encode_sensitive
+from mahrem.table import Column, Values, encode_sensitive
 from mahrem.threads import in_parallel
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
 from mahrem.verify._classes import (
@@ -31,6 +29,7 @@ from mahrem.words import Note
 _TRAJECTORIES = "trajectory-k-anonymity"  # what no class shows by itself
 
 if TYPE_CHECKING:
+    from mahrem.models.people import Holdings
     from mahrem.table import Hierarchy
     from mahrem.verify._presence import Presence
 
@@ -104,10 +103,30 @@ class _Coded:
 
     lookup: pl.DataFrame  # value and code
     code: str  # name of the column of codes
-    shares: Floats
+    times: Integers  # how often each occurs in the whole table
+    values: Values  # of the different spellings
+    first: Integers  # a spelling of each
+    held: Holdings | None = None  # by people in the whole table, where parts do not show all of it
+
+    def read(self, codes: Codes) -> Iterator[_Read]:
+        """Give rows in every reading of the column."""
+        for reading in self.values.readings:
+            numbers = reading.codes[self.first]
+            times = np.zeros(reading.size)
+            np.add.at(times, numbers, self.times)
+            read = codes if reading is self.values else np.append(numbers, -1).astype(np.int32)[codes]
+            held = None if self.held is None else self.held.under(numbers.astype(np.int64))
+            yield _Read(read, times / max(times.sum(), 1), reading.ancestors, reading.missing, held)
+
+
+class _Read(NamedTuple):
+    """The values of some rows in one reading."""
+
+    codes: Codes
+    shares: Floats  # of each value in the whole table
     ancestors: Integers | None
     missing: bool  # the last code is that of cells that show no value
-    joined: bool  # several spellings were one value
+    held: Holdings | None  # by people in the whole table, where parts do not show all of it
 
 
 @dataclass(frozen=True)
@@ -167,7 +186,7 @@ def verify(
     Args:
         table: The published table; only the columns of the claims are read.
         claims: What to check.
-        subjects: Person behind each row; every promise then counts people. Needs ``passes=0``.
+        subjects: Person behind each row; every promise then counts people.
         suppressed: Rows meant to be suppressed, False for none; else those that show ``*`` in every column of
             the claims.
         population: Public table for delta-presence and k-map, raw values in the quasi-identifiers; needs
@@ -182,8 +201,8 @@ def verify(
     if promised.of_people and population is None:
         raise InvalidParameter(f"population=None must be given to check {promised.of_people[0].model.name}")
     _refuse_untied(promised.tied, claims.linked)
-    if passes and (subjects is not None or promised.of_people or promised.by_cells or claims.linked):
-        raise InvalidParameter(f"passes={passes} must be 0 to count people or to look at a population")
+    if passes and (promised.of_people or promised.by_cells or claims.linked):
+        raise InvalidParameter(f"passes={passes} must be 0 to tie rows together or to look at a population")
     names = list(dict.fromkeys([*quasi, *sensitive, *claims.linked]))
     person, meant, *codes = fresh_names(names, 2 + len(sensitive))
     asked = table.select(names)
@@ -194,7 +213,8 @@ def verify(
         marks = pl.lit(suppressed if suppressed is False else pl.Series(suppressed))
         asked = asked.with_columns(marks.alias(meant))
         hidden &= pl.col(meant)
-    counted = asked.select(pl.len(), hidden.sum().alias("hidden"))
+    none = pl.lit(0).alias("hidden")  # nothing has to be looked at
+    counted = asked.select(pl.len(), none if suppressed is False else hidden.sum().alias("hidden"))
     rows, left_out = counted.collect(engine="streaming" if passes else "auto").row(0)
     shown = asked.filter(~hidden) if left_out else asked
     if not passes:
@@ -203,9 +223,16 @@ def verify(
         name: _code(shown, sensitive[name], code, claims.decimal, passes)
         for name, code in zip(sensitive, codes, strict=True)
     }
+    whose = None if subjects is None else person
+    if whose is not None and passes:
+        valued = {promise.column for promise in promised.by_class if promise.column is not None}
+        coded = {
+            name: replace(known, held=_held(shown, name, known, whose)) if name in valued else known
+            for name, known in coded.items()
+        }
     judged = _JudgedParts()
-    for part in _parts(shown, quasi, coded, passes):
-        people, behind = _people(part, None if subjects is None else person)
+    for part in _parts(shown, quasi, coded, passes, whose):
+        people, behind = _people(part, whose)
         judged.sizes.append(part.sizes)
         judged.people.append(people)
         judged.outcomes.append(_judged(promised.by_class, part, coded, people, behind))
@@ -225,7 +252,7 @@ def verify(
         people=np.concatenate(judged.people),
         outcomes=tuple(judged.merged(promised)),
         trajectories=None if hardest is None else hardest.people,
-        joined=tuple(name for name, known in coded.items() if known.joined),
+        joined=tuple(name for name, known in coded.items() if known.values.joined),
     )
 
 
@@ -283,8 +310,8 @@ def _judged(
     """Judge promises, those of one column by counts that are taken once, columns side by side."""
 
     def judge_column(column: str | None) -> dict[Promise, Outcome]:
-        counts = _counts(column, part, coded, people, behind)
-        return {promise: judge(promise, counts) for promise in promises if promise.column == column}
+        counts = list(_counts(column, part, coded, people, behind))
+        return {promise: judge(promise, *counts) for promise in promises if promise.column == column}
 
     columns = dict.fromkeys(promise.column for promise in promises)
     by_promise: dict[Promise, Outcome] = {}
@@ -303,20 +330,29 @@ def _code(shown: pl.LazyFrame, column: Column, code: str, decimal: str | None, p
     counted = shown.group_by(name).agg(pl.len().alias(code)).collect(engine="streaming" if passes else "auto")
     counted = counted.with_columns(pl.col(pl.Categorical).cast(pl.String))
     values = encode_sensitive(counted[name], column, decimal=decimal)
-    times = np.zeros(values.size)
+    times = np.zeros(values.size, np.int64)
     np.add.at(times, values.codes, counted[code].to_numpy())  # two spellings may be one number
-    lookup = pl.DataFrame({name: counted[name], code: values.codes})
-    shares = times / max(times.sum(), 1)
-    return _Coded(lookup, code, shares, values.ancestors, values.missing, values.joined)
+    first = np.zeros(values.size, np.int64)
+    first[values.codes] = np.arange(len(values.codes))
+    return _Coded(pl.DataFrame({name: counted[name], code: values.codes}), code, times, values, first)
+
+
+def _held(shown: pl.LazyFrame, name: str, known: _Coded, person: str) -> Holdings:
+    """Say who shows which values of a column in the whole table, of which parts show only some rows."""
+    from mahrem.models.people import holdings_of
+
+    rows = shown.select(name, person).collect(engine="streaming")
+    codes = _look_up(rows, {name: known}, name).to_numpy()
+    return holdings_of(np.zeros(len(codes), np.int64), rows[person].to_numpy(), codes, 1, known.values.size)
 
 
 def _parts(
-    shown: pl.LazyFrame, quasi: Sequence[str], coded: Mapping[str, _Coded], passes: int
+    shown: pl.LazyFrame, quasi: Sequence[str], coded: Mapping[str, _Coded], passes: int, person: str | None
 ) -> Iterator[_Part]:
     """Give the table part by part; all rows of a class lie in one part."""
     kinds = shown.collect_schema()
     if passes and not all(isinstance(kinds[name], pl.Categorical) for name in quasi):
-        yield from _hashed_parts(shown, quasi, coded, passes)
+        yield from _hashed_parts(shown, quasi, coded, passes, [] if person is None else [person])
         return
     # Classes are told apart by the numbers of their texts; any hash spreads them over the parts.
     place = pl.struct(pl.col(name).to_physical() for name in quasi).hash() % max(1, passes)
@@ -327,32 +363,20 @@ def _parts(
 
 
 def _hashed_parts(
-    shown: pl.LazyFrame, quasi: Sequence[str], coded: Mapping[str, _Coded], passes: int
+    shown: pl.LazyFrame, quasi: Sequence[str], coded: Mapping[str, _Coded], passes: int, also: Sequence[str]
 ) -> Iterator[_Part]:
     """Give a table that may be read again part by part, and of each row only hashes and codes."""
+    from mahrem.verify._hashed import class_hashes, hashed_parts
+
     kinds = shown.collect_schema()
     for name, known in coded.items():
         lookup = known.lookup.lazy().with_columns(pl.col(name).cast(kinds[name]))  # it has texts
         shown = shown.join(lookup, on=name, how="left", nulls_equal=True)
     # Text would keep whole chunks of the file alive; numbers do not.
-    keys = fresh_names([*quasi, *coded], 2)
-    hashes = [pl.struct(quasi).hash(secrets.randbits(64)).alias(key) for key in keys]
-    numbers = shown.select(*hashes, *(known.code for known in coded.values()))
-    for number in range(passes):
-        rows = numbers.filter(pl.col(keys[0]) % passes == number).collect(engine="streaming")
-        yield _Part(rows.drop(keys), *_hashed_classes(*(rows[key].to_numpy() for key in keys)))
-
-
-def _hashed_classes(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> tuple[Labels, Sizes]:
-    """Number rows by two hashes, by sorting: it takes a third of the memory of grouping."""
-    order = np.lexsort((second, first))
-    new = np.ones(len(order), np.bool_)
-    new[1:] = np.diff(first[order]) != 0
-    new[1:] |= np.diff(second[order]) != 0
-    number = np.cumsum(new) - 1
-    labels = np.empty(len(order), np.int64)
-    labels[order] = number
-    return labels, np.bincount(number)
+    keys = fresh_names([*quasi, *coded, *also, *(known.code for known in coded.values())], 2)
+    numbers = shown.select(*class_hashes(quasi, keys), *(known.code for known in coded.values()), *also)
+    for part in hashed_parts(numbers, keys, passes):
+        yield _Part(*part)
 
 
 def _look_up(rows: pl.DataFrame, coded: Mapping[str, _Coded], name: str) -> pl.Series:
@@ -385,22 +409,24 @@ def _people(part: _Part, person: str | None) -> tuple[Sizes, Codes | None]:
 
 def _counts(
     column: str | None, part: _Part, coded: Mapping[str, _Coded], people: Sizes, behind: Codes | None
-) -> Counts:
+) -> Iterator[Counts]:
+    """Count what classes show, in every reading of the column."""
     if column is None:
-        return _sizes_alone(people)
-    known = coded[column]
-    codes = part.rows[known.code].to_numpy()
-    if behind is not None:
-        from mahrem.models import PeopleHoldings, holdings_of, people_counts
+        yield _sizes_alone(people)
+        return
+    classes = len(part.sizes)
+    for known in coded[column].read(part.rows[coded[column].code].to_numpy()):
+        size = len(known.shares)
+        if behind is not None:
+            from mahrem.models import people_counts
+            from mahrem.models.people import PeopleHoldings, holdings_of
 
-        classes, size = len(part.sizes), len(known.shares)
-        held = PeopleHoldings(
-            holdings_of(part.labels, behind, codes, classes, size),
-            holdings_of(np.zeros_like(part.labels), behind, codes, 1, size),
-        )
-        return replace(people_counts(held, people, known.ancestors), missing=known.missing)
-    counts = counts_of(part.labels, codes, len(part.sizes), len(known.shares), ancestors=known.ancestors)
-    return replace(counts, table=known.shares, sizes=people, missing=known.missing)
+            table = known.held or holdings_of(np.zeros_like(part.labels), behind, known.codes, 1, size)
+            held = PeopleHoldings(holdings_of(part.labels, behind, known.codes, classes, size), table)
+            yield replace(people_counts(held, people, known.ancestors), missing=known.missing)
+            continue
+        counts = counts_of(part.labels, known.codes, classes, size, ancestors=known.ancestors)
+        yield replace(counts, table=known.shares, sizes=people, missing=known.missing)
 
 
 def _sizes_alone(sizes: Sizes) -> Counts:
@@ -435,11 +461,12 @@ def _tied(
     people = people_per_class(labels[tied], whose[tied], classes)
     tied_part = _Part(part.rows, labels, people)
     by_column = {
-        column: _counts(column, tied_part, coded, people, np.where(tied, whose, -1))
+        column: list(_counts(column, tied_part, coded, people, np.where(tied, whose, -1)))
         for column in {promise.column for promise in promises if promise.column is not None}
     }
     return _Tied(
-        people, {promise: judge(promise, by_column[promise.column]) for promise in promises if promise.column}
+        people,
+        {promise: judge(promise, *by_column[promise.column]) for promise in promises if promise.column},
     )
 
 

@@ -12,6 +12,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.arrays.counting._boost import add_within_budgets
     from mahrem.arrays.counting._cell_sums import add_cells, count_cells
+    from mahrem.arrays.counting._different import number_different
     from mahrem.arrays.counting._equal_rows import number_equal
     from mahrem.arrays.counting._lattice import (
         Keys,
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
         class_figures,
         nearest_finer,
         regroup,
+        values_by_class,
     )
     from mahrem.arrays.counting._population import redraw_cells, round_weights
-    from mahrem.arrays.counting._thinning import ComparedClasses, thin_classes
+    from mahrem.arrays.counting._thinning import ComparedClasses, possible_classes, stand_together
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -36,9 +38,12 @@ __all__ = [
     "class_figures",
     "count_cells",
     "nearest_finer",
+    "number_different",
     "number_equal",
+    "possible_classes",
     "redraw_cells",
     "regroup",
     "round_weights",
-    "thin_classes",
+    "stand_together",
+    "values_by_class",
 ]

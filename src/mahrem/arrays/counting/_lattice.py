@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mahrem.arrays._kernel import inner, kernel
 from mahrem.types import Floats, Integers, Mask, Matrix, Sizes
 
-__all__ = ["Keys", "Lift", "cell_penalties", "class_figures", "nearest_finer", "regroup"]
+__all__ = ["Keys", "Lift", "cell_penalties", "class_figures", "nearest_finer", "regroup", "values_by_class"]
 
 Keys = Matrix[
     NDArray[np.uint64]
@@ -87,6 +87,43 @@ def regroup(keys: Keys, counts: Sizes, lift: Lift) -> tuple[Keys, Sizes, NDArray
                 break
             place = (place + _ONE) & last
     return lifted[:classes].copy(), total[:classes].copy(), into
+
+
+@kernel
+def values_by_class(
+    group: NDArray[np.int32], code: NDArray[np.uint64], counts: Sizes, chosen: Mask, values: int
+) -> tuple[Integers, Integers, Integers]:
+    """Sort what is counted of values by class, and by value within.
+
+    Args:
+        group: ``(m,)`` class of each.
+        code: ``(m,)`` its value + 1; 0 for none, which is left out.
+        counts: ``(m,)`` rows of each.
+        chosen: ``(c,)`` classes that are asked about; the others are left out.
+        values: How many values there are.
+
+    Returns:
+        Class, value and rows of each that is left, sorted by counting: first by value, then by class.
+    """
+    counted, left = np.empty(len(group), np.int64), 0
+    by_value, by_class = np.zeros(values + 2, np.int64), np.zeros(len(chosen) + 1, np.int64)
+    for i in range(len(group)):
+        if code[i] > 0 and counts[i] > 0 and chosen[group[i]]:
+            counted[left] = i
+            left += 1
+            by_value[code[i] + _ONE] += 1
+            by_class[group[i] + 1] += 1
+    by_value, by_class = np.cumsum(by_value), np.cumsum(by_class)
+    in_order = np.empty(left, np.int64)
+    for pair in counted[:left]:
+        in_order[by_value[code[pair]]] = pair
+        by_value[code[pair]] += 1
+    groups, shown, rows = np.empty(left, np.int64), np.empty(left, np.int64), np.empty(left, np.int64)
+    for pair in in_order:
+        place = by_class[group[pair]]
+        by_class[group[pair]] += 1
+        groups[place], shown[place], rows[place] = group[pair], np.int64(code[pair]) - 1, counts[pair]
+    return groups, shown, rows
 
 
 @kernel

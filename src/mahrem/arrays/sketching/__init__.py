@@ -11,7 +11,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.arrays.sketching._record_sketch import IrregularRecords, RecordBlock, RecordHashes
-    from mahrem.arrays.sketching._row_sketch import RowSketch
+    from mahrem.arrays.sketching._row_sketch import RowSketch, bytes_of
     from mahrem.arrays.sketching._shuffle import shuffled
     from mahrem.arrays.sketching._siphash import hash_texts
     from mahrem.arrays.sketching._text_sketch import (
@@ -34,6 +34,7 @@ __all__ = [
     "RecordBlock",
     "RecordHashes",
     "RowSketch",
+    "bytes_of",
     "hash_texts",
     "hashes_and_shapes",
     "shuffled",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mahrem.arrays.sketching._siphash import hash_texts
 from mahrem.threads import available_threads, in_threads
+from mahrem.types import Offsets
 
 if TYPE_CHECKING:  # this room is built where there are no frames
     import polars as pl
@@ -44,10 +45,14 @@ class RowSketch:
             key: Secret of who keeps the sketch.
             kept: So many hashes at most.
         """
+        return cls.of_bytes(map(bytes_of, texts), key, kept=kept)
+
+    @classmethod
+    def of_bytes(cls, rows: Iterable[tuple[NDArray[np.uint8], Offsets]], key: bytes, *, kept: int) -> Self:
+        """The same of rows that stand one after the other as bytes, with where each begins and ends."""
         words = np.frombuffer(hashlib.sha256(key).digest()[:16], np.uint64)
-        distinct = _distinct(
-            np.concatenate([np.empty(0, np.uint64), *(_hashed(some, words) for some in texts)])
-        )
+        hashes = [_hashed(content, offsets, words) for content, offsets in rows]
+        distinct = _distinct(np.concatenate([np.empty(0, np.uint64), *hashes]))
         return cls(len(distinct), distinct[:kept])
 
     @classmethod
@@ -77,16 +82,22 @@ def _distinct(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return hashes[first]
 
 
-def _hashed(rows: pl.Series, key: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Hash the texts where they lie, in as many threads as there are cores."""
+def bytes_of(rows: pl.Series) -> tuple[NDArray[np.uint8], Offsets]:
+    """Give texts where they lie."""
     import polars as pl
 
-    hashes = np.empty(len(rows), np.uint64)
     if not len(rows):
-        return hashes
+        return np.empty(0, np.uint8), np.zeros(1, np.int64)
     _, offsets, content = rows.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()).buffers()
     starts = np.frombuffer(offsets, np.int64)[: len(rows) + 1].copy()
-    texts = np.frombuffer(b"" if content is None else content, np.uint8)
+    return np.frombuffer(b"" if content is None else content, np.uint8), starts
+
+
+def _hashed(texts: NDArray[np.uint8], starts: Offsets, key: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Hash texts in as many threads as there are cores."""
+    hashes = np.empty(len(starts) - 1, np.uint64)
+    if not len(hashes):
+        return hashes
 
     def hash_run(first: int, last: int) -> None:
         hashes[first:last] = hash_texts(texts, starts[first : last + 1], key)

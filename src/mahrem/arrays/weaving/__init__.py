@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.arrays.weaving._unravel import Cells, copy_cells, unravel
-    from mahrem.arrays.weaving._weave import Strand, weave
+    from mahrem.arrays.weaving._unravel import Cells, Views, copy_cells, unravel, unravel_all
+    from mahrem.arrays.weaving._weave import Strand, weave, weave_rows
 else:
     __getattr__, __dir__ = offered(__name__)
 
-__all__ = ["Cells", "Strand", "copy_cells", "unravel", "weave"]
+__all__ = ["Cells", "Strand", "Views", "copy_cells", "unravel", "unravel_all", "weave", "weave_rows"]

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahrem.arrays._kernel import inner_with, kernel
-from mahrem.threads import available_threads
-from mahrem.types import Codes, Integers, Offsets, Written
+from mahrem.arrays._kernel import inner_with, kernel, lean
+from mahrem.threads import available_threads, in_parallel
+from mahrem.types import Codes, Integers, Matrix, Offsets, Written
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from concurrent.futures import Future
+    from collections.abc import Callable, Sequence
 
-__all__ = ["Cells", "copy_cells", "number_cells", "split_records", "unravel"]
+__all__ = [
+    "Cells",
+    "Views",
+    "copy_cells",
+    "mark_signs",
+    "number_cells",
+    "split_records",
+    "unravel",
+    "unravel_all",
+    "view_cells",
+]
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Hashes: TypeAlias = NDArray[np.uint64]
+Places: TypeAlias = NDArray[np.uint32]
 Word: TypeAlias = np.uint64
 
 _U = np.uint64
@@ -31,8 +41,13 @@ _HALF = np.uint64(32)
 _BYTE = np.uint64(8)
 _ONES, _HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 _QUOTES = np.uint64(0x2222222222222222)
+_INLINE = np.uint64(12)  # letters that a view holds
+_BYTES = np.uint64(1 << 15)  # in which marks are looked for at once
 _SLOTS = 1 << 12  # of a column's table at first
-_ROWS = 1 << 16  # taken apart at a time: where their cells lie stays in the processor's cache
+_ROWS = 1 << 13  # taken apart at a time: where their cells lie stays in the processor's cache
+_TRIED = 1 << 16  # records that show whether a column's texts are there again and again
+_AGAIN = 0.8  # different texts among these, by record, from which on they are not
+_WORTH_A_PART = 1 << 21  # bytes
 
 
 @inner_with(inline="always")
@@ -49,17 +64,56 @@ def _last(content: Bytes, begin: Word, size: Word) -> Word:
     """Give the last bytes of a text, eight of them where it has so many."""
     if size >= _U(8):
         return _eight(content, begin + size - _U(8))
+    if begin + _U(8) <= _U(len(content)):  # one load; what is behind the text is masked
+        return _eight(content, begin) & ((_U(1) << (_BYTE * size)) - _U(1))
     word = _U(0)
     for byte in range(size):
         word |= _U(content[begin + byte]) << (_BYTE * byte)
     return word
 
 
+def mark_signs(separator: int) -> Bytes:
+    """Mark the bytes at which a cell may end, and those for which a file is read with more care."""
+    marked = np.zeros(256, np.uint8)
+    marked[[0, int(_NEWLINE), int(_QUOTE), separator]] = 1
+    return marked
+
+
+@lean
+def _find_marks(content: Bytes, begin: Word, end: Word, marked: Bytes, marks: Places) -> Word:
+    """Note where marked bytes stand behind a place; gives how many. No branch, no guess."""
+    count = _U(0)
+    for at in range(begin, end):
+        marks[count] = np.uint32(at - begin)
+        count += _U(marked[content[at]])
+    return count
+
+
+@lean
+def _closing(content: Bytes, base: Word, marks: Places, first: Word, count: Word) -> Word:
+    """Find the mark that closes a cell whose first quote is the mark ``first``; ``count`` if none does."""
+    mark = first + _U(1)
+    while mark < count:
+        sign = content[base + _U(marks[mark])]
+        if sign == _QUOTE:
+            if mark + _U(1) == count:
+                return count  # what follows it is not known yet
+            if content[base + _U(marks[mark]) + _U(1)] != _QUOTE:
+                return mark
+            mark += _U(1)
+        elif sign == np.uint8(0):
+            return count
+        mark += _U(1)
+    return count
+
+
 @kernel
 def split_records(  # noqa: C901, PLR0912 - a kernel does all at one look
     content: Bytes,
     start: int,
+    end: int,
     separator: int,
+    marked: Bytes,
     wanted: Integers,
     begins: Written[Integers],
     lengths: Written[Integers],
@@ -70,7 +124,9 @@ def split_records(  # noqa: C901, PLR0912 - a kernel does all at one look
     Args:
         content: A file of text whose records all end with a line end.
         start: Where a record begins.
+        end: Where the last one ends.
         separator: The byte between cells.
+        marked: As :func:`mark_signs` gives it.
         wanted: ``(columns,)`` the list that a column's cells go to; -1 for none.
         begins: Where cells begin, list after list, within their quotes; written.
         lengths: Their bytes within quotes; -1 for a cell that is empty without quotes; written.
@@ -79,55 +135,93 @@ def split_records(  # noqa: C901, PLR0912 - a kernel does all at one look
     Returns:
         -1 where a quote, a line end or the number of cells is not as it should be.
     """
-    size, columns = _U(len(content)), len(wanted)
+    last, columns, one = _U(end), len(wanted), _U(1)
     lists = 0
     for column in range(columns):
         lists += wanted[column] >= 0
     most = len(begins) // max(lists, 1)
-    mark = np.uint8(separator)
-    at, row = _U(start), 0
-    while row < most and at < size:
-        for column in range(columns):
-            begin, plain = at, True
-            if at < size and content[at] == _QUOTE:
-                plain = False
-                at += _U(1)
-                begin = at
-                while True:
-                    while at + _U(8) <= size:  # eight bytes at a time, as long as none is a quote
-                        block = _eight(content, at) ^ _QUOTES
-                        if (block - _ONES) & ~block & _HIGHS:
-                            break
-                        at += _U(8)
-                    while at < size and content[at] != _QUOTE:
-                        at += _U(1)
-                    if at + _U(1) >= size:
+    mark, at, row = np.uint8(separator), _U(start), 0
+    marks = np.empty(np.int64(_BYTES) + 1, np.uint32)
+    while row < most and at < last:
+        base, next_mark, before = at, _U(0), row
+        count = _find_marks(content, base, min(base + _BYTES, last), marked, marks)
+        while row < most:
+            begin, this = at, next_mark
+            for column in range(columns):
+                if this >= count:
+                    break
+                stop, plain = base + _U(marks[this]), True
+                if content[stop] == _QUOTE:
+                    if stop != begin:
                         return -1
-                    if content[at + _U(1)] != _QUOTE:
+                    this = _closing(content, base, marks, this, count)
+                    if this >= count:
                         break
-                    at += _U(2)
-            else:
-                while at < size and content[at] != mark and content[at] != _NEWLINE:
-                    if content[at] == _QUOTE or content[at] == _RETURN:
+                    begin, stop, plain = begin + one, base + _U(marks[this]), False
+                    this += one
+                behind = stop + _U(not plain)  # where the cell's end must stand
+                follows = base + _U(marks[this])
+                if column == columns - 1:
+                    returned = follows > begin and content[follows - one] == _RETURN
+                    if content[follows] != _NEWLINE:
                         return -1
-                    at += _U(1)
-            length = np.int64(at - begin)
-            if not plain:
-                at += _U(1)
-            if at >= size or content[at] != (_NEWLINE if column == columns - 1 else mark):
-                return -1
-            at += _U(1)
-            if wanted[column] >= 0:
-                place = wanted[column] * most + row
-                begins[place] = np.int64(begin)
-                lengths[place] = -1 if plain and length == 0 else length
-        row += 1
+                    stop -= _U(plain and returned)
+                    behind += _U(not plain and returned)
+                elif content[follows] != mark:
+                    return -1
+                if not plain and behind != follows:
+                    return -1
+                if wanted[column] >= 0:
+                    place = wanted[column] * most + row
+                    length = np.int64(stop - begin)
+                    begins[place] = np.int64(begin)
+                    lengths[place] = -1 if plain and length == 0 else length
+                begin = follows + one
+                this += one
+            else:
+                at, next_mark = begin, this
+                row += 1
+                continue
+            break
+        if row == before:
+            return -1  # a record that is longer than what is looked at, or that does not end
     counted[0] = row
     return int(np.int64(at))  # one type for all returns: mixed ones would be floats
 
 
 @kernel
-def number_cells(
+def view_cells(content: Bytes, begins: Integers, lengths: Integers, views: Written[Matrix[Hashes]]) -> bool:
+    """Write short cells as sixteen bytes each: their length, and their letters behind it.
+
+    Args:
+        content: The file.
+        begins: ``(rows,)`` where cells begin.
+        lengths: ``(rows,)`` their bytes; below 1 for a cell that says nothing, which gets no letters.
+        views: ``(rows, 2)``; written.
+
+    Returns:
+        Whether all cells could be written: none longer than twelve bytes, with a quote, or beyond ASCII.
+    """
+    odd = _U(0)
+    for row in range(len(begins)):
+        size, begin = _U(max(lengths[row], 0)), _U(begins[row])
+        if size > _INLINE:
+            return False
+        if size <= _U(8):
+            letters, more = _last(content, begin, size), _U(0)
+        else:
+            letters = _eight(content, begin)
+            more = _eight(content, begin + size - _U(8)) >> (_BYTE * (_U(16) - size))
+        for word in (letters, more):
+            quoted = word ^ _QUOTES
+            odd |= (word | ((quoted - _ONES) & ~quoted)) & _HIGHS
+        views[row, 0] = size | (letters << _HALF)
+        views[row, 1] = (letters >> _HALF) | (more << _HALF)
+    return bool(odd == _U(0))
+
+
+@kernel
+def number_cells(  # noqa: C901 - the same
     content: Bytes,
     begins: Integers,
     lengths: Integers,
@@ -177,6 +271,8 @@ def number_cells(
                 hashes[number], places[number], sizes[number] = mixed, np.int64(begin), np.int64(size)
                 break
             if hashes[number] == mixed and _U(sizes[number]) == size:
+                if size < _U(8):
+                    break  # one word, mixed in steps that can be undone: such texts share no hash
                 other = _U(places[number])
                 unlike = _last(content, begin, size) ^ _last(content, other, size)
                 for word in range(size >> _U(3)):
@@ -217,8 +313,29 @@ class Cells:
 
     def add(self, begins: Integers, lengths: Integers) -> None:
         """Number the cells of further rows."""
+        self.codes.append(self._numbers_of(begins, lengths))
+
+    def extend(self, others: Cells) -> None:
+        """Take over the rows of another part of the column."""
+        numbers = self._numbers_of(others._places[: len(others)], others._sizes[: len(others)])
+        known = np.append(numbers, np.int32(-1))
+        self.codes += [known[codes] for codes in others.codes]
+
+    def __len__(self) -> int:
+        """Count the texts."""
+        return int(self._counted[0])
+
+    def texts(self) -> tuple[Bytes, Offsets]:
+        """Give the texts one after the other, and where each begins; doubled quotes stay so."""
+        offsets = np.zeros(len(self) + 1, np.int64)
+        np.cumsum(self._sizes[: len(self)], out=offsets[1:])
+        out = np.empty(int(offsets[-1]), np.uint8)
+        copy_cells(self.content, self._places[: len(self)], offsets, out)
+        return out, offsets
+
+    def _numbers_of(self, begins: Integers, lengths: Integers) -> Codes:
         codes, row = np.empty(len(begins), np.int32), 0
-        while True:
+        while row < len(begins):
             row = number_cells(
                 self.content,
                 begins,
@@ -231,43 +348,89 @@ class Cells:
                 self._counted,
                 codes,
             )
-            if row == len(begins):
-                break
-            self._make_room(4 * len(self._slots))
-        self.codes.append(codes)
-
-    def texts(self) -> tuple[Bytes, Offsets]:
-        """Give the texts one after the other, and where each begins; doubled quotes stay so."""
-        count = int(self._counted[0])
-        offsets = np.zeros(count + 1, np.int64)
-        np.cumsum(self._sizes[:count], out=offsets[1:])
-        out = np.empty(int(offsets[-1]), np.uint8)
-        copy_cells(self.content, self._places[:count], offsets, out)
-        return out, offsets
+            if row < len(begins):
+                self._make_room(4 * len(self._slots))
+        return codes
 
     def _make_room(self, slots: int) -> None:
         """Make the table larger; texts keep their numbers."""
-        count = int(self._counted[0])
+        count = len(self)
         if count:
-            places, sizes = self._places, self._sizes
+            places, sizes = self._places[:count], self._sizes[:count]
         self._slots = np.zeros(slots, np.int32)
         self._hashes = np.empty(slots // 2 + 1, np.uint64)
         self._places, self._sizes = np.empty((2, slots // 2 + 1), np.int64)
         if count:
             self._counted[0] = 0
-            numbers = np.empty(count, np.int32)
-            number_cells(
-                self.content,
-                places[:count],
-                sizes[:count],
-                0,
-                self._slots,
-                self._hashes,
-                self._places,
-                self._sizes,
-                self._counted,
-                numbers,
+            self._numbers_of(places, sizes)
+
+
+@dataclass
+class Views:
+    """The cells of one column of a file as they are, sixteen bytes each.
+
+    Attributes:
+        views: By some rows at a time, ``(rows, 2)``: the length of each text, and its letters; none for
+            nothing. None where a cell is too long for that, or needs more care to be read.
+    """
+
+    content: Bytes = field(repr=False)
+    views: list[NDArray[np.uint64]] | None = field(default_factory=list, repr=False)
+
+    def add(self, begins: Integers, lengths: Integers) -> None:
+        """Take the cells of further rows."""
+        views = np.empty((len(begins), 2), np.uint64)
+        if self.views is not None:
+            self.views = [*self.views, views] if view_cells(self.content, begins, lengths, views) else None
+
+    def extend(self, others: Views) -> None:
+        """Take over the rows of another part of the column."""
+        self.views = None if self.views is None or others.views is None else self.views + others.views
+
+
+class _Records:
+    """The records of a file of text: where they are, and which of their cells are wanted."""
+
+    def __init__(self, content: Bytes, separator: int, wanted: Sequence[int], columns: int) -> None:
+        self._content, self._separator, self._marked = content, separator, mark_signs(separator)
+        self._lists = np.full(columns, -1, np.int64)
+        self._lists[list(wanted)] = np.arange(len(wanted))
+        self._wanted = len(wanted)
+
+    def parts(self, start: int) -> list[tuple[int, int]]:
+        """Part the file behind line ends, for as many threads as there are; one may stand within quotes."""
+        size = len(self._content)
+        parts = min(available_threads(), 1 + (size - start) // _WORTH_A_PART)
+        wanted = (start + (size - start) * part // parts for part in range(1, parts))
+        return list(pairwise(sorted({start, size, *map(self._behind_line, wanted)})))
+
+    def _behind_line(self, place: int) -> int:
+        near = np.flatnonzero(self._content[place : place + int(_BYTES)] == _NEWLINE)
+        return place + int(near[0]) + 1 if len(near) else len(self._content)
+
+    def read(self, columns: Sequence[Cells | Views], begin: int, end: int, most: int | None = None) -> bool:
+        """Hand the records between two places to columns; False where they are not as they should be."""
+        begins, lengths = np.empty((2, self._wanted, _ROWS), np.int64)
+        counted, at, rows = np.zeros(1, np.int64), begin, 0
+        while at < end and (most is None or rows < most):
+            at = split_records(
+                self._content,
+                at,
+                end,
+                self._separator,
+                self._marked,
+                self._lists,
+                begins.ravel(),
+                lengths.ravel(),
+                counted,
             )
+            if at < 0:
+                return False
+            some = int(counted[0])
+            rows += some
+            for place, cells in enumerate(columns):
+                cells.add(begins[place, :some], lengths[place, :some])
+        return True
 
 
 def unravel(
@@ -290,26 +453,51 @@ def unravel(
         >>> ages.codes[0].tolist(), ages.texts()[0].tobytes()
         ([0, 0], b'[1, 2]')
     """
-    lists = np.full(columns, -1, np.int64)
-    lists[list(wanted)] = np.arange(len(wanted))
-    wanted_cells = [Cells(content) for _ in wanted]
-    rooms = [np.empty((2, len(wanted), _ROWS), np.int64) for _ in range(2)]
-    counted, at, number = np.zeros(1, np.int64), start, 0
-    waiting: list[Future[None]] = []
-    with ThreadPoolExecutor(available_threads()) as pool:
-        while at < len(content):
-            begins, lengths = rooms[number % 2]  # the next records are split while these are numbered
-            at = split_records(content, at, separator, lists, begins.ravel(), lengths.ravel(), counted)
-            for future in waiting:
-                future.result()
-            if at < 0:
-                return None
-            rows = int(counted[0])
-            waiting = [
-                pool.submit(cells.add, begins[place, :rows], lengths[place, :rows])
-                for place, cells in enumerate(wanted_cells)
-            ]
-            number += 1
-        for future in waiting:
-            future.result()
-    return wanted_cells
+    records = _Records(content, separator, wanted, columns)
+    return _read_parts(records, start, lambda: [Cells(content) for _ in wanted])
+
+
+def unravel_all(content: Bytes, start: int, separator: int, columns: int) -> list[Cells | Views] | None:
+    r"""Read all columns of a file of text, those in which texts hardly repeat as they are; else as above.
+
+    Example:
+        >>> content = np.frombuffer(b"1,flu\n2,flu\n", np.uint8)
+        >>> numbers, ills = unravel_all(content, 0, ord(","), 2)
+        >>> numbers.views[0][:, 0].tolist(), ills.codes[0].tolist()
+        ([210453397505, 214748364801], [0, 0])
+    """
+    records = _Records(content, separator, range(columns), columns)
+    tried = [Cells(content) for _ in range(columns)]
+    parts = records.parts(start)
+    for begin, end in parts:  # a file may be sorted by a column
+        if not records.read(tried, begin, end, most=_TRIED // len(parts)) and begin == start:
+            return None
+    rows = sum(map(len, tried[0].codes))
+    often = [len(cells) < _AGAIN * rows for cells in tried]
+    return _read_parts(
+        records, start, lambda: [Cells(content) if again else Views(content) for again in often]
+    )
+
+
+Column = TypeVar("Column", bound=Cells | Views)
+
+
+def _read_parts(records: _Records, start: int, make: Callable[[], list[Column]]) -> list[Column] | None:
+    """Read a file part by part, side by side.
+
+    A part ends where the next begins, or is not as it should be: then a line end stood within quotes.
+    """
+
+    def read(part: tuple[int, int]) -> list[Column] | None:
+        columns = make()
+        return columns if records.read(columns, *part) else None
+
+    parts = records.parts(start)
+    by_part = in_parallel(read, parts)
+    if len(parts) > 1 and None in by_part:
+        by_part = [read((start, parts[-1][1]))]
+    first, *others = by_part or [make()]
+    for other in others:
+        for cells, further in zip(first or (), other or (), strict=True):
+            cells.extend(further)  # type: ignore[arg-type]  # both are of one kind
+    return first

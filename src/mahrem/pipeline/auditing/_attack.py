@@ -220,8 +220,8 @@ def _own_roles(folder: Path, claims: OwnClaims) -> dict[str, object]:
     roles = {key: own[key] for key in named if key in own}
     settings = read_policy(folder / "policy.toml")
     roles |= {
-        key: settings[key] for key in ("missing", "null") if key in settings
-    }  # who shows nothing is not looked for
+        key: settings[key] for key in ("missing", "null", "suppress") if key in settings
+    }  # who shows nothing is not looked for, nor by what shows nothing
     for key in (*COARSENING, "kind"):  # an attacker makes the values of the original as coarse
         # Beyond a top or a bottom nobody is told apart, whatever the role.
         kept = key in {"top", "bottom"}

@@ -15,7 +15,7 @@ from mahrem.errors import InvalidInput, spelled
 from mahrem.matching import People, Published, fit_of, match, read_people
 from mahrem.release.decisions import Policy, coarsened_by_row, members_in, reading_of, without_columns
 from mahrem.table import Source, open_source
-from mahrem.table.cells import numbers_of_text
+from mahrem.table.cells import SUPPRESSED, numbers_of_text
 from mahrem.table.columns import apply_missing
 from mahrem.types import Integers, Mask
 
@@ -31,6 +31,9 @@ def people_of(given: object, published: Published, policy: Policy, parameter: st
     shown = (*published.quasi, *published.sensitive, *published.plain)
     names = [name for name in shown if name in opened.columns]
     gone = frozenset(coarsened_by_row(policy)) - {*opened.columns}
+    # What is said to show nothing must not: then no figure may depend on it.
+    silent = tuple(name for name in policy.suppress if (published.cells[name] == SUPPRESSED).all())
+    policy = replace(policy, suppress=silent)
     # Who knows a value knows the cell it is published in.
     opened, policy = rewritten(opened, without_columns(policy, gone))
     _refuse_durations(opened, names, parameter)

@@ -20,7 +20,8 @@ _ROWS = 2_000, 1 << 17  # that are looked into at a time where not all fit
 _WAITING = 4  # sketches of parts that wait to be added up
 _HELD = 0.75  # share of the room for numbers: to go over them often still takes less than to read again
 _BYTES_A_CELL = 40  # text in memory while it is grouped
-_BYTES_A_ROW = 120  # hashes and codes in memory while they are grouped
+_BYTES_A_ROW = 120  # hashes and codes in memory while numbered rows are grouped
+_BYTES_HASHED = 40  # hashes and codes of a row that is read again, most of them waiting in buckets
 _READER = 300 * 2**20  # what the program and the reader take for themselves
 
 
@@ -81,7 +82,7 @@ class Intake:
 
     def _read_again(self, rows: int, sketch: Callable[[], TableSketch]) -> Taken:
         table = self._restored(scan_sparingly(self.opened, self.names))
-        return Taken(table, _passes(rows, self._room), None, sketch)
+        return Taken(table, _passes(rows, self._room, _BYTES_HASHED), None, sketch)
 
     def _numbered(self, opened: PolarsSource) -> tuple[NumberedTable | None, TableSketch]:
         """Read the table once: number its texts, as long as these fit, and look at every row."""
@@ -153,6 +154,6 @@ def _numbered_columns(held: pl.LazyFrame) -> dict[str, pl.Series]:
     return {column.name: column for column in held.collect() if isinstance(column.dtype, pl.Categorical)}
 
 
-def _passes(rows: int, room: int) -> int:
+def _passes(rows: int, room: int, a_row: int = _BYTES_A_ROW) -> int:
     """Say in how many parts rows are grouped."""
-    return max(1, -(-rows * _BYTES_A_ROW // max(1, room)))
+    return max(1, -(-rows * a_row // max(1, room)))

@@ -21,7 +21,7 @@ from mahrem.pipeline.comparing._sweep import CUSTOMARY, Case, Sweep, own_options
 from mahrem.pipeline.releasing import floor_of
 from mahrem.release import decided
 from mahrem.release.decisions import GivenPolicy, Policy, policy_from, reading_of
-from mahrem.table import as_polars, open_source
+from mahrem.table import Source, as_polars, open_source
 from mahrem.verify import Verdict, verify
 from mahrem.words import Note, Progress, in_silence
 
@@ -43,7 +43,8 @@ def compare(
     """Sweep methods over k on one table; nothing is published.
 
     Args:
-        source: As for :func:`mahrem.anonymize`.
+        source: As for :func:`mahrem.anonymize`. Of a file that does not fit into ``memory`` (half of what is
+            free) as many rows as fit are drawn, and ``left_out`` says so.
         policy: A policy file, a mapping or a :class:`~mahrem.Policy`; settings win over it.
         output: A folder for the files; runs that are kept there are not done again.
         progress: Called with a sentence before each run.
@@ -65,14 +66,17 @@ def compare(
     began = time.perf_counter()
     step = progress or in_silence
     sweep, rest = Sweep.of(settings)
-    policy = policy_from(policy, rest, whole=True)
+    policy = policy_from(policy, rest, whole=True, bounded=True)
     target = sweep.target
     step(Note("stage.reading"))
     least = min(sweep.ks) if sweep.ks else policy.k or CUSTOMARY[0]
-    opened = open_source(source, reading_of(policy))
-    policy = decided(policy, opened)
+    whole = open_source(source, reading_of(policy))
+    opened = _in_memory(whole, policy)
+    policy = replace(decided(policy, opened), memory=None)  # it fits now
     prepared = prepare(opened, replace(policy, k=least, method="mondrian"), to_publish=False)
     chosen, left_out = sweep.methods_for(prepared.taking_part)
+    if opened is not whole:
+        left_out["rows"] = Note("left_out.sampled", {"rows": opened.rows, "of": whole.rows})
     _refuse_unread_options(policy, chosen)
     cases = list(sweep.cases(chosen, prepared.taking_part, policy))
     learnt = None
@@ -109,6 +113,21 @@ def compare(
         if output is not None and rows:
             comparison.save(output, language=policy.language)
     return comparison
+
+
+def _in_memory(opened: Source, policy: Policy) -> Source:
+    """Give the table, or rows drawn from one that does not fit; what was asked for is kept or refused."""
+    from mahrem.spilled import needed_in_memory, sample_that_fits
+
+    sampled = sample_that_fits(opened, policy.memory, policy.seed)
+    if sampled is not None:
+        return sampled
+    if policy.memory is not None and needed_in_memory(opened.rows, len(opened.columns)) > policy.memory:
+        raise InvalidParameter(
+            f"memory={policy.memory}: the source is a {opened.label}, of which no rows can be drawn; save it "
+            f"as Parquet, or leave memory out"
+        )
+    return opened
 
 
 def _original(learnt: LearningMeasure | None, kept: Kept, step: Progress) -> Mapping[str, object] | None:

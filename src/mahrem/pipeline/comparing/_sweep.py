@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -31,7 +30,16 @@ class Case:
     def within(self, policy: Policy) -> Policy:
         own = own_options({**policy.options, **_STOPPABLE}, self.method)
         strategy = policy.strategy if self.strategy is None else self.strategy
-        return replace(policy, method=self.method, strategy=strategy, k=self.k, seed=self.seed, options=own)
+        seconds = policy.seconds if policy.repair or METHODS[self.method].takes("seconds") else None
+        return replace(
+            policy,
+            method=self.method,
+            strategy=strategy,
+            k=self.k,
+            seed=self.seed,
+            seconds=seconds,
+            options=own,
+        )
 
     def named(self) -> dict[str, Any]:
         return {"method": self.method, "strategy": self.strategy, "k": self.k, "seed": self.seed}
@@ -106,13 +114,12 @@ class Sweep:
         """Give every run of some methods on a table."""
         ks, strategies = self.ks_for(rows, policy.k), self.strategies or (policy.strategy,)
         for method in methods:
-            known = inspect.signature(METHODS[method].load()).parameters
-            cuts: Sequence[str | None] = strategies if "strict" in known else (None,)
-            draws: Sequence[int | None] = range(self.seeds) if "seed" in known else (None,)
+            known = METHODS[method]
+            cuts: Sequence[str | None] = strategies if known.takes("strict") else (None,)
+            draws: Sequence[int | None] = range(self.seeds) if known.takes("seed") else (None,)
             yield from (Case(method, cut, k, seed) for cut in cuts for k in ks for seed in draws)
 
 
 def own_options(options: Mapping[str, object], method: str) -> dict[str, Any]:
     """Give the options that a method knows."""
-    known = inspect.signature(METHODS[method].load()).parameters
-    return {key: value for key, value in options.items() if key in known}
+    return {key: value for key, value in options.items() if METHODS[method].takes(key)}

@@ -41,6 +41,10 @@ _SECONDS = 0.08  # that classes may take then, by the measured speed of the meth
 _VALUED = 20  # times the work where something is promised about values
 _FEWEST = 500
 _EXAMPLES = 3
+_READ_ONCE = (
+    *("delimiter", "encoding", "decimal", "thousands", "date_format", "null", "query", "table"),
+    *("header", "names", "skip_rows", "skip_last"),
+)
 # What changes how classes are made and promised, but not the arrays they are made of.
 _LATER = frozenset(
     {"k", "models", "method", "options", "strategy", "weights", "jitter", "repair", "suppression_limit"}
@@ -204,6 +208,10 @@ class Explorer:
         policy = policy_from(None, {**self._reading, **settings})
         if policy.engine == "spark":
             raise InvalidParameter("an explorer tries on this machine; leave engine='spark' out")
+        opened = policy_from(None, self._reading)
+        for name in _READ_ONCE:
+            if getattr(policy, name) != getattr(opened, name):
+                raise InvalidParameter(f"{name} is about how a table is read: say it when it is opened")
         return decided(policy, self._source(self.held)[1])
 
     def _rows_for(self, policy: Policy) -> int:
@@ -279,6 +287,8 @@ class _Examples:
         prepared = self.candidate.prepared
         if len(prepared.keep) != self.frame.height or self.candidate.cells[name].low is not None:
             return ()  # where in a range people lie is told nowhere
+        if name in self.candidate.policy.suppress:
+            return ()  # nor what stars hide
         shown = np.flatnonzero(prepared.keep)[~prepared.suppress]
         labels = self.candidate.partition.labels[: prepared.taking_part]
         whose = (

@@ -27,7 +27,7 @@ from mahrem.pipeline.masking._settings import GeneralisationSettings, level_sett
 from mahrem.release.decisions import Policy, hierarchies_of, reading_of
 from mahrem.settings import split_settings
 from mahrem.table import hold
-from mahrem.table.cells.alone import text_alone
+from mahrem.table.cells.alone import place_alone, value_alone
 from mahrem.types import Integers
 from mahrem.verify import published_classes
 
@@ -239,7 +239,10 @@ def _leaves(table: pl.DataFrame, trees: Mapping[str, Hierarchy]) -> Integers:
 
 
 def _places(table: pl.DataFrame, name: str, tree: Hierarchy) -> Integers:
-    text = table.select(text_alone(name, table.schema[name])).to_series()
+    kind, leaves = table.schema[name], tuple(tree.labels[0])
+    place = place_alone(name, kind, leaves)  # a leaf in whatever spelling its column has
+    written = place.replace_strict(dict(enumerate(leaves)), default=None, return_dtype=pl.String)
+    text = table.select(pl.coalesce(written, value_alone(name, kind))).to_series()
     known = tree.find(text.unique().drop_nulls()).drop_nulls()
     codes = text.replace_strict(known["leaf"], known["code"], default=None, return_dtype=pl.Int64)
     return codes.fill_null(-1).to_numpy()

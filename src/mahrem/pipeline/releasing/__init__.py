@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mahrem.pipeline.releasing._on_spark import explain
     from mahrem.pipeline.releasing._publish import read_back
     from mahrem.pipeline.releasing._release import Release
-    from mahrem.pipeline.releasing._report import redraw
+    from mahrem.pipeline.releasing._report import redraw, redraw_two
     from mahrem.pipeline.releasing._summary import floor_of
 else:
     __getattr__, __dir__ = offered(__name__)
@@ -33,4 +33,5 @@ __all__ = [
     "floor_of",
     "read_back",
     "redraw",
+    "redraw_two",
 ]

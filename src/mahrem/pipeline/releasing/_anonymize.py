@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, Unpack
 from mahrem import check
 from mahrem.drafts import draft, prepare
 from mahrem.errors import InvalidParameter, in_our_words, spelled
+from mahrem.files import StageFolder
 from mahrem.pipeline.releasing._release import Destination, Release, publish, refuse_keys_inside
 from mahrem.release import decided
 from mahrem.release.decisions import GivenPolicy, Policy, policy_from, reading_of, release_settings
@@ -111,19 +113,38 @@ def anonymize(
         return anonymize_on_spark(source, policy, destination)
     refuse_keys_inside(policy, output)
     destination.step(Note("stage.reading"))
-    opened = open_source(source, reading_of(policy))
-    bound = _bound(opened, policy, destination)
-    if bound is not None and isinstance(opened, PolarsSource):
-        from mahrem.pipeline.releasing._spilled import anonymize_spilled, decided_in_batches
+    with ExitStack() as landing:
+        landed = _landed(source, policy, destination, landing)
+        opened = landed or open_source(source, reading_of(policy))
+        bound = _bound(opened, policy, destination)
+        if bound is not None and isinstance(opened, PolarsSource):
+            from mahrem.pipeline.releasing._spilled import anonymize_spilled, decided_in_batches
 
-        decided_policy = decided_in_batches(policy, opened, bound)
-        return anonymize_spilled(source, opened, decided_policy, destination, bound)
+            decided_policy = decided_in_batches(policy, opened, bound)
+            return anonymize_spilled(source, opened, decided_policy, destination, bound)
+    if landed is not None:  # it fits after all, and its file is gone
+        opened = open_source(source, reading_of(policy))
     policy = replace(decided(policy, opened), memory=None)  # it fits
     prepared = prepare(opened, policy)
     if output is not None:
         refuse_too_large(policy.format, prepared.rows)  # before the work, not after it
     destination.step(_stage(prepared.rows, policy))
     return publish(draft(prepared, policy), source, destination)
+
+
+def _landed(source: object, policy: Policy, destination: Destination, landing: ExitStack) -> Source | None:
+    """Bring the table of a database to disk where a bound on memory is to be kept; None for all else."""
+    if policy.memory is None or destination.output is None:
+        return None
+    from mahrem.spilled import on_disk
+    from mahrem.table.reading import land_database
+
+    reading = reading_of(policy)
+    with on_disk(destination.output):
+        beside = destination.output.absolute().parent
+        folder = landing.enter_context(StageFolder(beside, "spill")).path
+        path = land_database(source, reading, folder)
+    return None if path is None else open_source(path, replace(reading, query=None, table=None))
 
 
 def _bound(opened: Source, policy: Policy, destination: Destination) -> MemoryBound | None:
@@ -141,23 +162,28 @@ def _bound(opened: Source, policy: Policy, destination: Destination) -> MemoryBo
     needed, most = needed_in_memory(opened.rows, columns), policy.memory or usual_bound()
     if needed <= most:
         return None
-    from mahrem.spilled import MemoryBound, why_not_out_of_core
+    from mahrem.spilled import MemoryBound, why_not_by_passes, why_not_out_of_core
 
-    bound = MemoryBound(most, opened.rows, columns, len(policy.quasi))
+    bound = MemoryBound(most, opened.rows, columns, len(policy.quasi), len(policy.sensitive))
     reason = why_not_out_of_core(policy, opened)
     if destination.output is None:
         reason = f"a release that does not fit is written, not held: say {spelled('output', 'FOLDER')}"
     elif destination.database is not None or destination.target is not None:
         reason = "to and target need the whole table in memory: leave them out"
+    whole = why_not_by_passes(policy)
+    if reason is None and whole is not None and bound.numbers > most:
+        reason, needed = f"{whole}, of which numbers alone must fit", bound.numbers
     refused = bound.too_small()
     if reason is not None:
         refused = (
-            f"memory={policy.memory}: in memory this takes about {needed / 10**9:.1f} GB, and {reason}; or "
+            f"memory={most}: in memory this takes about {needed / 10**9:.1f} GB, and {reason}; or "
             f"give it that much ({spelled('memory', f'{-(-needed // 10**9)}GB')})"
         )
     if refused is None:
         return bound
     if policy.memory is None:
+        values = {"needed": needed / 10**9, "most": most / 10**9, "why": reason or refused}
+        destination.step(Note("stage.beyond_memory", values))
         return None
     raise InvalidParameter(refused)
 

@@ -7,16 +7,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from mahrem.contents import Contents, TableSketch, look_into, merge_sketches, sketch_table
-from mahrem.errors import GuaranteeBroken
+from mahrem.drafts import draft as make_draft
+from mahrem.errors import InvalidParameter
 from mahrem.files import StageFolder
-from mahrem.metrics import published_loss
 from mahrem.pipeline.releasing._people_seen import NAME, PeopleSeen
 from mahrem.pipeline.releasing._publish import read_back
 from mahrem.pipeline.releasing._release import Destination, Release, refuse_doubts, write_words
-from mahrem.pipeline.releasing._summary import build_report, counted_facts, general_caveats, report_columns
+from mahrem.pipeline.releasing._spilled_check import SpilledDraft, WrittenRows, checked_slices, report_of
 from mahrem.release import refuse_giving_away
 from mahrem.release.decisions import Policy, method_of, roles_of
 from mahrem.release.folders import (
@@ -26,30 +27,30 @@ from mahrem.release.folders import (
     sha256_of,
     staged_release,
 )
-from mahrem.report import Report
 from mahrem.spilled import (
+    PERSON,
     FrameFiles,
+    HashedPeople,
     MemoryBound,
     Pace,
     PartFinisher,
     RowOrder,
     RowStore,
-    SpilledTable,
+    SortedRows,
     encode_table,
     finish_parts,
     look_at_texts,
     on_disk,
     plan_parts,
+    prepared_from,
     scatter_rows,
+    why_not_by_passes,
     with_recodings,
 )
-from mahrem.table import FORMATS, Hierarchy, Moments, Numbers
-from mahrem.table.cells.formulas import restore_cells
+from mahrem.table import Hierarchy
 from mahrem.table.columns import apply_missing
-from mahrem.table.formats import SlicedFiles
 from mahrem.table.reading import PolarsSource
 from mahrem.table.writing import write_parts
-from mahrem.verify import Claims, Verdict, verify
 from mahrem.words import Note
 
 
@@ -69,27 +70,6 @@ class SpilledRelease(Release):
     def hierarchies(self) -> dict[str, Hierarchy]:
         """None: tables that do not fit are cut by order."""
         return {}
-
-
-@dataclass(frozen=True)
-class _Draft:
-    """What is known once the table has been read."""
-
-    policy: Policy
-    source: PolarsSource
-    bound: MemoryBound
-    leave_out: tuple[str, ...]
-    table: SpilledTable
-
-    @property
-    def published(self) -> tuple[str, ...]:
-        """Published columns in their order."""
-        return tuple(name for name in self.source.columns if name not in self.leave_out)
-
-    @property
-    def carried(self) -> tuple[str, ...]:
-        """Those that are no quasi-identifiers."""
-        return tuple(name for name in self.published if name not in self.policy.quasi)
 
 
 def anonymize_spilled(
@@ -115,13 +95,14 @@ def anonymize_spilled(
         if left - _spills(beside):  # swept: nobody held them any more
             destination.step(Note("stage.anew"))
         spill = stage.path
+        path = folder / f"data.{policy.format}"
         draft, people = _read(opened, policy, bound, spill, pace)
-        _write(draft, spill, folder / f"data.{policy.format}", pace)
+        rows = _write(draft, spill, path, pace)
         pace.begin(Note("stage.verifying"))
-        verdict, tallies = _checked(draft, folder / f"data.{policy.format}")
+        verdict, tallies = checked_slices(draft, rows, path)
         destination.step(Note("stage.reporting"))
-        report = _report(draft, verdict, tallies, seconds=destination.seconds)
-        report = replace(report, fingerprint=sha256_of(folder / f"data.{policy.format}"))
+        report = report_of(draft, rows, verdict, tallies, seconds=destination.seconds)
+        report = replace(report, fingerprint=sha256_of(path))
         refuse_doubts(report, strict=destination.strict)
         write_words(folder, draft.policy, report, html=destination.html)
     about = {
@@ -143,22 +124,26 @@ def _spills(folder: Path) -> set[Path]:
 
 def _read(
     source: PolarsSource, policy: Policy, bound: MemoryBound, spill: Path, pace: Pace
-) -> tuple[_Draft, PeopleSeen]:
+) -> tuple[SpilledDraft, PeopleSeen]:
     """Read all cells: kinds, places and codes go to disk, and what gives people away is refused."""
     pace.begin(Note("stage.spilling"))
     leave_out = roles_of(source.columns, policy)
     published = [name for name in source.columns if name not in leave_out]
     names, by_name = columns_naming_people(policy.subject, policy.identifier, policy.quasi, source.columns)
-    wanted = [name for name in source.columns if name in {*published, *names, *policy.identifier, NAME}]
-    numbers = look_at_texts(source, published, decimal=policy.decimal, rows=bound.batch, most=bound.distinct)
-    source.spelled_as(dict.fromkeys(name for name in wanted if name not in published))
+    subject = () if policy.subject is None else (policy.subject,)
+    needed = {*published, *names, *policy.identifier, *subject, NAME}
+    wanted = [name for name in source.columns if name in needed]
+    heard = [name for name in dict.fromkeys([*published, *subject]) if name not in policy.suppress]
+    numbers = look_at_texts(source, heard, decimal=policy.decimal, rows=bound.batch, most=bound.distinct)
+    source.spelled_as(dict.fromkeys(name for name in wanted if name not in heard))
     judged = [*policy.quasi, *policy.sensitive]
     named = [name for name in policy.identifier if name in leave_out]
     people = PeopleSeen(names, by_name=by_name, named=named, alike=judged, rows=bound.rows)
 
     def batches() -> Iterator[pl.DataFrame]:
         for batch in source.batches(wanted, bound.batch):
-            apply_missing(batch.select(judged), policy.missing)  # refuses, where it was told to
+            # Refuses, where it was told to.
+            apply_missing(policy.silenced(batch.select(judged)), policy.missing)
             yield batch
             pace.add(batch.height)
 
@@ -166,119 +151,84 @@ def _read(
     table, sketch = encode_table(
         batches(),
         policy,
-        RowStore(spill / "rows", len(judged)),
+        RowStore(spill / "rows", len(judged) + 2 * len(subject)),
         published=sketched,
         numbers=numbers,
         most=bound.distinct,
+        people=HashedPeople().number if subject else None,
         also=people.add,
     )
     refuse_giving_away(sketch, policy, named=(*judged, *policy.insensitive))
     people.warn_of_several_rows(policy)
-    table = with_recodings(table, policy, bound.batch)
-    return _Draft(policy, source, bound, leave_out, table), people
+    return SpilledDraft(policy, source, bound, leave_out, table), people
 
 
-def _write(draft: _Draft, spill: Path, path: Path, pace: Pace) -> None:
-    """Cut, finish part by part, and write rows in their order."""
-    policy, table, bound = draft.policy, draft.table, draft.bound
+def _write(draft: SpilledDraft, spill: Path, path: Path, pace: Pace) -> WrittenRows:
+    """Sort rows into classes, and write them in their order."""
+    order = RowOrder(spill, draft.table.rows, draft.bound.part_rows)
+    by_passes = why_not_by_passes(draft.policy) is None
+    rows = (_by_passes if by_passes else _from_numbers)(draft, spill, order, pace)
+    draft.table.store.path.unlink()
+    pace.begin(Note("stage.writing"))
+    names = (*draft.published, *([] if rows.people is None else [PERSON]))
+    written = pace.watch(order.rows(names), lambda some: some.height)
+    write_parts(_without_people(written, rows.people), path, draft.policy.format)
+    return rows
+
+
+def _by_passes(draft: SpilledDraft, spill: Path, order: RowOrder, pace: Pace) -> WrittenRows:
+    """Cut by passes over numbers on disk, and finish part by part."""
+    policy, bound = draft.policy, draft.bound
+    table = with_recodings(draft.table, policy, bound.batch)
     pace.begin(Note("stage.cutting"))
     plan = plan_parts(table, policy.promises(), bound, pace)
     pace.begin(Note("stage.sorting"))
-    carried = draft.carried
     with FrameFiles(spill, "part") as files:
-        batches = draft.source.batches(carried or draft.source.columns[:1], bound.batch, untouched=True)
-        scatter_rows(
-            (batch.select(carried) if carried else batch for batch in batches), table, plan, files, pace
-        )
+        scatter_rows(_carried(draft), table, plan, files, pace)
         method = method_of(policy, "mondrian", [axis.domain for axis in table.axes])
-        order = RowOrder(spill, table.rows, bound.part_rows)
         pace.begin(Note("stage.finishing"))
-        finish_parts(files, PartFinisher(table, plan, method, draft.published), order, carried, bound, pace)
-    table.store.path.unlink()
-    pace.begin(Note("stage.writing"))
-    written = pace.watch(order.rows(draft.published), lambda rows: rows.height)
-    write_parts(written, path, policy.format)
+        finisher = PartFinisher(table, plan, method, draft.published)
+        finish_parts(files, finisher, order, draft.carried, bound, pace)
+    valued = any(promise.column for promise in policy.promises())
+    untried = Note(
+        "warning.classes_by_values" if policy.minimality_safe is False else "warning.classes_untried"
+    )
+    return WrittenRows("mondrian", (untried,) if valued else (), table.recodings)
 
 
-def _checked(draft: _Draft, path: Path) -> tuple[Verdict, dict[str, pl.DataFrame]]:
-    """Read the file back in slices, and verify what it says."""
+def _from_numbers(draft: SpilledDraft, spill: Path, order: RowOrder, pace: Pace) -> WrittenRows:
+    """Let a method see the numbers of all rows at once, as in memory, and write cells from disk."""
     policy = draft.policy
-    columns = list(draft.published)
-    read_back(path, columns, policy.format)  # the header
-    files = FORMATS[policy.format].load()
-    assert isinstance(files, SlicedFiles)  # noqa: S101 - asked before
-    shown = files.read_slices(path, columns)
-    if FORMATS[policy.format].spreadsheets:
-        shown = restore_cells(shown)
-    if policy.null:
-        kinds = shown.collect_schema()
-        texts = [pl.col(name) for name in policy.sensitive if kinds[name] == pl.String]
-        shown = shown.with_columns(pl.when(~text.is_in(policy.null)).then(text).name.keep() for text in texts)
-    claims = Claims(
-        quasi=list(policy.quasi),
-        promises=policy.promises(),
-        sensitive={name: draft.table.columns[name] for name in policy.sensitive},
-        decimal=policy.decimal,
+    pace.begin(Note("stage.anonymising"))
+    whole = make_draft(prepared_from(draft.table, draft.source, policy, draft.leave_out), policy)
+    if whole.hidden.any():
+        raise InvalidParameter(f"method={whole.method!r} hides rows, for which all must fit into memory")
+    rows, people = SortedRows.of(whole), None if whole.subjects is None else spill / "people"
+    written = WrittenRows(
+        whole.method, whole.notes, tuple(whole.recodings[name] for name in policy.quasi), people, whole.claims
     )
-    verdict = verify(shown, claims, suppressed=False, passes=draft.bound.passes)
-    if verdict.rows != draft.table.rows:
-        raise GuaranteeBroken(f"rows={verdict.rows} were published of {draft.table.rows}")
-    broken = [outcome.model for outcome in verdict.outcomes if not outcome.holds]
-    if broken:
-        raise GuaranteeBroken(f"the published table does not keep {', '.join(broken)}; please report this")
-    return verdict, _tallies(shown.select(policy.quasi), draft.bound.batch)
+    del whole  # the places of all rows
+    pace.begin(Note("stage.finishing"))
+    rows.send(_carried(draft), draft.carried, order, pace)
+    return written
 
 
-def _tallies(shown: pl.LazyFrame, rows: int) -> dict[str, pl.DataFrame]:
-    """Count how often each cell is shown, column by column."""
-    counted: dict[str, pl.DataFrame] = {}
-    for batch in shown.collect_batches(chunk_size=rows):
-        for name in batch.columns:
-            cells = batch.select(pl.col(name).cast(pl.String).alias("cell"))
-            seen = cells.group_by("cell").agg(pl.len().cast(pl.Int64).alias("rows"))
-            known = counted.get(name)
-            if known is not None:
-                seen = pl.concat([known, seen]).group_by("cell").agg(pl.col("rows").sum())
-            counted[name] = seen
-    return counted
+def _carried(draft: SpilledDraft) -> Iterator[pl.DataFrame]:
+    """Read what stays as it is."""
+    names = draft.carried
+    batches = draft.source.batches(names or draft.source.columns[:1], draft.bound.batch, untouched=True)
+    return (batch.select(names) if names else batch for batch in batches)
 
 
-def _report(draft: _Draft, verdict: Verdict, tallies: dict[str, pl.DataFrame], *, seconds: float) -> Report:
-    """Build the report from what the published file shows."""
-    policy, table = draft.policy, draft.table
-    utility, per_column = published_loss(
-        tallies,
-        sizes=verdict.sizes,
-        people=verdict.people,
-        rows=verdict.rows,
-        suppressed=verdict.suppressed,
-        k=policy.k or 1,
-        weights=policy.weights or None,
-    )
-    named = [
-        name for name in draft.source.columns if name not in draft.leave_out or name in policy.identifier
-    ]
-    valued = any(outcome.column for outcome in verdict.outcomes)
-    numbers = any(isinstance(axis.domain, Numbers | Moments) for axis in table.axes)
-    facts = counted_facts(
-        policy,
-        verdict,
-        utility=utility,
-        columns=report_columns(policy, named, table.columns, per_column, table.recodings),
-        method="mondrian",
-        caveats=[
-            Note("warning.spilled"),
-            *draft.source.notes,
-            *([_minimality(policy)] if valued else []),
-            *general_caveats(policy, numbers=numbers),
-        ],
-    )
-    return build_report(facts, seconds=seconds)
-
-
-def _minimality(policy: Policy) -> Note:
-    asked = policy.minimality_safe is False
-    return Note("warning.classes_by_values" if asked else "warning.classes_untried")
+def _without_people(batches: Iterator[pl.DataFrame], path: Path | None) -> Iterator[pl.DataFrame]:
+    """Give rows without the people behind them, who are kept aside in the same order."""
+    if path is None:
+        yield from batches
+        return
+    with path.open("xb") as stream:
+        for batch in batches:
+            stream.write(batch[PERSON].to_numpy().astype(np.int32).data)
+            yield batch.drop(PERSON)
 
 
 def decided_in_batches(policy: Policy, source: PolarsSource, bound: MemoryBound) -> Policy:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from mahrem.drafts import Crowd
 
 
+_EXAMPLES = 3  # published cells that a report shows of a column
 SMALLEST_SHOWN = 3  # a report never shows a count below this, whatever k is
 
 
@@ -273,7 +274,10 @@ def _column(
     column = report_column(
         prepared.columns.get(name), figures, draft.recodings.get(name), named=named, given=given
     )
-    if figures is None or crowd is None or name in crowd.coarse:
+    if figures is None or crowd is None:
+        return column
+    column = replace(column, examples=_common_cells(draft, name))
+    if name in crowd.coarse:
         return column
     from mahrem.drafts import is_shifted
     from mahrem.report import distribution
@@ -282,6 +286,18 @@ def _column(
     labels, bands = draft.partition.labels[crowd.rows], is_shifted(draft.recodings.get(name))
     counts = distribution(axis, labels, draft.cells[name], floor=floor, bands=bands)
     return replace(column, distribution=of_crowd(counts) if counts else None)
+
+
+def _common_cells(draft: Draft, name: str) -> tuple[str, ...] | None:
+    """Give the cells that most published rows show; none where these are ends or middles, not text."""
+    cells = draft.cells[name]
+    if draft.form != "text" and cells.low is not None:
+        return None
+    shown = pl.DataFrame({"cell": cells.text.cast(pl.String), "rows": draft.sizes}).filter(
+        pl.Series(~cells.suppressed), pl.col("rows") > 0, pl.col("cell").is_not_null()
+    )
+    common = shown.group_by("cell").agg(pl.col("rows").sum()).sort("rows", "cell", descending=[True, False])
+    return tuple(common["cell"].head(_EXAMPLES)) or None
 
 
 def _risk(draft: Draft, verdict: Verdict, crowd: Crowd | None, floor: int) -> ReportRisk:

@@ -67,6 +67,7 @@ class ReleaseKeywords(ModelKeywords, total=False):
     bottom: Mapping[Any, float]
     jitter: float | None
     repair: bool
+    seconds: float | None
     local: bool
     sparse: Mapping[Any, str | Sequence[str]]
     suppress: Hashable | Sequence[Hashable]

@@ -24,10 +24,12 @@ from mahrem.release.decisions import _readers as readers
 from mahrem.release.decisions._refusals import refuse_contradicting
 from mahrem.release.decisions._release_settings import ROLES, ReleaseSettings
 from mahrem.settings import Setting, check_settings, read_settings, settings_of
-from mahrem.table import Role
+from mahrem.table import Kind, Role
 from mahrem.table.columns import is_role_word, role_from_word
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from mahrem.contents import Contents, TableSketch
     from mahrem.models import PrivacyModel, Promise
 
@@ -133,6 +135,25 @@ class Policy(ReleaseSettings):
         name = "delta-presence-shown" if self.known_absence == "allowed" else "delta-presence"
         return MODELS[name].load()(*(self.delta_presence or ()))
 
+    def silenced(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Give a table whose columns that show nothing hold nothing: a star in every row, missing or not.
+
+        Nothing that is made of the table can depend on their values then: not who shares a class, nor who is
+        left out for a missing value.
+        """
+        import polars as pl
+
+        from mahrem.table.cells import SUPPRESSED
+
+        silent = [name for name in self.suppress if name in table.columns]
+        return table.with_columns(pl.lit(SUPPRESSED).alias(name) for name in silent)
+
+    def of_silenced(self) -> Policy:
+        """Give the policy that speaks of silenced tables: stars are words, whatever the values were."""
+        if not self.suppress:
+            return self
+        return replace(self, kind={**self.kind, **dict.fromkeys(self.suppress, Kind.CATEGORICAL)})
+
     def public(self) -> dict[str, Any]:
         """Give what may lie in a release: no seed, no file names, no credentials, no defaults."""
         known = settings_of(type(self))
@@ -183,7 +204,8 @@ def policy_from(
     read = Policy.of(settings, over=given)
     if read.memory is not None and not bounded:
         raise InvalidParameter(
-            f"memory={read.memory} is kept by anonymize and audit; others hold all rows: leave it out"
+            f"memory={read.memory} is kept by anonymize, audit and compare; others hold all rows: leave "
+            f"it out"
         )
     return read
 

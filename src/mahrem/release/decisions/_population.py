@@ -10,14 +10,18 @@ from mahrem.errors import InvalidInput
 from mahrem.release.decisions._columns import reading_beside
 from mahrem.release.decisions._policy import Policy
 from mahrem.table import open_source
+from mahrem.table.cells import SUPPRESSED
 from mahrem.types import Mask
 
 
 def population_of(policy: Policy, quasi: pl.DataFrame) -> pl.DataFrame:
     """Read the quasi-identifiers of everyone, in the kinds of the table's."""
     source = open_source(policy.population, reading_beside(policy))
-    check.columns_exist(quasi.columns, source.columns)
-    everyone = source.take(quasi.columns)
+    asked = [name for name in quasi.columns if name not in policy.suppress]
+    check.columns_exist(asked, source.columns)
+    everyone = source.take(asked or source.columns[:1])  # one at least, to know how many people there are
+    silent = (pl.lit(SUPPRESSED).alias(name) for name in policy.suppress)
+    everyone = everyone.with_columns(silent).select(quasi.columns)
     if everyone.schema != quasi.schema:
         for name, kind in quasi.schema.items():
             _refuse_other_zone(name, kind, everyone.schema[name])

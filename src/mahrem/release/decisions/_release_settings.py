@@ -153,6 +153,9 @@ class ReleaseSettings:
     repair: bool = _method(
         False, read=switch, example=True
     )  # change classes step by step while published cells lose less
+    seconds: float | None = _method(
+        read=number.within(0), metavar="SECONDS", on_spark=False, example=10
+    )  # begin no step of a search or a repair that would end later than so
     local: bool = _method(
         False, read=switch, on_spark=False, example=True
     )  # rows that a method which lifts columns would suppress are lifted again by themselves

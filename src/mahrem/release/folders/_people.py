@@ -7,7 +7,7 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +22,9 @@ from mahrem.release.decisions import Policy
 from mahrem.release.folders._record import forget_mark, is_uncounted, release_mark
 from mahrem.table import Source
 from mahrem.table.cells import text_where_needed
-from mahrem.types import Mask
+from mahrem.table.reading import ColumnSource, texts_of
+from mahrem.threads import in_parallel
+from mahrem.types import Integers, Mask, Offsets
 from mahrem.words import Note, warn_of
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ KEPT = 1 << 17  # fingerprints kept of one release: enough to estimate any overl
 LIKELY = 0.5  # share of equal quasi-identifiers from which on two tables are taken for the same people
 _ROWS = 1 << 17  # written as text at a time
 _SEPARATOR = "\x1f"
+_MISSING = "\x00"
+_MANY = 1 << 16  # values of a column: equal ones of fewer are found no sooner than written
+_WORDS = (pl.Float32, pl.Float64, pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Date, pl.Datetime)
 
 
 @dataclass(frozen=True)
@@ -83,10 +88,9 @@ class FingerprintTaker:
         """Take in some rows."""
         from mahrem.arrays.sketching import RowSketch
 
-        texts = [pl.col(name).cast(pl.String).fill_null("\x00") for name in self._names]
-        joined = pl.concat_str(texts, separator=_SEPARATOR)
-        rows = (part.select(joined).to_series() for part in text_where_needed(frame).iter_slices(_ROWS))
-        hashes = RowSketch.of(rows, b"people" + self._key, kept=frame.height).hashes
+        texts = text_where_needed(frame.select(self._names))
+        rows = _woven(texts) if frame.height >= _ROWS else _joined(texts)
+        hashes = RowSketch.of_bytes(rows, b"people" + self._key, kept=frame.height).hashes
         self._parts.append(hashes if self._whole else hashes[hashes < self._parts[0][-1]])
         if self._most is not None and sum(map(len, self._parts)) > 2 * self._most:
             self._add_up()
@@ -110,6 +114,57 @@ class FingerprintTaker:
         if not self._whole:  # the smallest of many hashes tell how many there are
             people = round((people - 1) * 2.0**64 / float(hashes[-1]))
         return Fingerprints(tag.hexdigest()[:16], self._by_name, RowSketch(people, hashes[:KEPT]))
+
+
+def _joined(table: pl.DataFrame) -> Iterator[tuple[NDArray[np.uint8], Offsets]]:
+    """Write each row as one text."""
+    from mahrem.arrays.sketching import bytes_of
+
+    cells = [pl.col(name).cast(pl.String).fill_null(_MISSING) for name in table.columns]
+    yield bytes_of(table.select(pl.concat_str(cells, separator=_SEPARATOR)).to_series())
+
+
+def _woven(table: pl.DataFrame) -> Iterator[tuple[NDArray[np.uint8], Offsets]]:
+    """The same, some rows of a long table at a time; a value that many rows have is written once."""
+    from mahrem.arrays.weaving import Strand, weave_rows
+
+    ends = [*[_SEPARATOR] * (table.width - 1), ""]
+    columns = in_parallel(_strand, zip(table.get_columns(), ends, strict=True))
+    for first in range(0, table.height, _ROWS):
+        rows = min(_ROWS, table.height - first)
+        yield weave_rows(
+            [
+                Strand(text, offsets[first : first + rows + 1], np.arange(rows))
+                if place is None
+                else Strand(text, offsets, place[first : first + rows])
+                for text, offsets, place in columns
+            ]
+        )
+
+
+def _strand(column: tuple[pl.Series, str]) -> tuple[NDArray[np.uint8], Offsets, Integers | None]:
+    """Write the values of a column with what stands behind each.
+
+    Gives which of them every row has, too; None where each has its own.
+    """
+    from mahrem.arrays.sketching import bytes_of
+
+    series, end = column
+    values, place = series, None
+    if isinstance(series.dtype, pl.Categorical):
+        values = texts_of(series).extend_constant(None, 1)
+        place = series.to_physical().fill_null(len(values) - 1).to_numpy()
+    elif len(series) > _MANY and isinstance(series.dtype, _WORDS) and not series.null_count():
+        from mahrem.arrays.counting import number_different
+
+        words = series.to_physical().cast(pl.Float64 if series.dtype.is_float() else pl.Int64)
+        different = number_different(words.to_numpy().view(np.uint64))
+        if different is not None:
+            firsts, place = different
+            values = series.gather(firsts)
+    texts = values.cast(pl.String).fill_null(_MISSING)
+    text, offsets = bytes_of(texts + end if end else texts)
+    return text, offsets, None if place is None else place.astype(np.int64)
 
 
 def _warn_of_overlap(prints: Fingerprints, release: Path) -> int:
@@ -200,7 +255,8 @@ def fingerprints_of(policy: Policy, source: Source, keep: Mask) -> Fingerprints 
     names, by_name = columns_naming_people(
         policy.subject, (*policy.identifier, *policy.pseudonym), policy.quasi, source.columns
     )
-    people = source.take(names)
+    coded = source.coded(names) if isinstance(source, ColumnSource) else {}
+    people = pl.DataFrame([*source.take([name for name in names if name not in coded]), *coded.values()])
     return fingerprints(people if keep.all() else people.filter(pl.Series(keep)), by_name=by_name)
 
 

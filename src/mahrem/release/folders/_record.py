@@ -138,6 +138,19 @@ def remembered_releases() -> list[RememberedRelease]:
     return sorted(releases.values(), key=lambda release: release.finished, reverse=True)
 
 
+def source_of(folder: Path) -> dict[str, str]:
+    """Give ``source`` and ``source_fingerprint`` of a release, as the record of this machine has them.
+
+    Raises:
+        InvalidParameter: If this machine has no record of it.
+    """
+    runs = [run for run in _runs() if run["release"] == str(folder.absolute())]
+    if not runs:
+        raise InvalidParameter(f"release={folder.name!r} was not made on this machine, or its record is gone")
+    known = {"source": runs[-1].get("input"), "source_fingerprint": runs[-1].get("input_fingerprint")}
+    return {name: str(value) for name, value in known.items() if value is not None}
+
+
 def mark_release(folder: str | Path, state: str) -> None:
     """Remember that a release is a draft, is published, or was withdrawn.
 
@@ -152,6 +165,11 @@ def mark_release(folder: str | Path, state: str) -> None:
     if str(path.absolute()) not in known and not is_release(path):
         raise InvalidParameter(f"release={path.name!r} is no release folder, and none is remembered there")
     _keep({**_states(), release_mark(path): state})
+
+
+def release_state(folder: Path) -> str:
+    """Say whether a release is a draft, is published or was withdrawn; ``made`` if nobody said."""
+    return _states().get(release_mark(folder), MADE)
 
 
 def forget_mark(folder: Path) -> None:

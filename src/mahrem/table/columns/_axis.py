@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -104,6 +105,8 @@ class Values:
 
     Cells that show no value share the last code. ``missing`` says that it is theirs: promises must hold
     whether it counts as a value or not. ``joined`` says that several spellings were taken for one value.
+    ``alike`` numbers them once more where some values may be the same to a reader, or no value at all;
+    whether they are, nobody knows, so promises must hold in both :attr:`readings`.
     """
 
     name: str
@@ -114,3 +117,32 @@ class Values:
     )  # (levels, size) nodes of a hierarchy, bottom-up
     missing: bool = False
     joined: bool = False
+    alike: Integers | None = field(
+        default=None, repr=False
+    )  # (size,) number of the values that may be one, -1 where it may be none; None: there are no such values
+
+    @cached_property
+    def _as_one(self) -> Values:
+        """The same where values that may be one are one, and what may be no value is none."""
+        if self.alike is None:
+            return self
+        values = int(self.alike.max(initial=-1)) + 1
+        numbers = np.where(self.alike < 0, values, self.alike)
+        size = int(numbers.max(initial=-1)) + 1
+        last = np.zeros(size, np.int64)
+        last[numbers] = np.arange(
+            self.size
+        )  # of several the last one: that of missing cells, where there is it
+        return Values(
+            self.name,
+            np.append(numbers, -1).astype(np.int32)[self.codes],
+            size,
+            None if self.ancestors is None else self.ancestors[:, last],
+            missing=size > values,
+            joined=True,
+        )
+
+    @cached_property
+    def readings(self) -> tuple[Values, ...]:
+        """Every way to read the column, as it is first: a promise must hold in each of them."""
+        return (self,) if self.alike is None else (self, self._as_one)

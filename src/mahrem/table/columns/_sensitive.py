@@ -26,6 +26,9 @@ _DASH = r"[\p{Pd}\x{2212}]"
 _DOTTED_I = r"i\x{307}+"  # what a capital I with a dot becomes in small letters
 _NUMBER = r"^[+-]?[0-9]+(?:\.[0-9]+)?$"
 # After folding: signs that say nothing (one + or - may be a finding), and words for it.
+# Signs inside words that people write or leave out; a minus before a number is none of them.
+_INSIDE = r"([\p{L}\p{N}])(?:\s*[\-_/.,]\s+|\s+|[\-_/.,])([\p{L}\p{N}])"
+_FIGURES = r"^[\p{N}\s+\-_/.,]*$"  # 1-2, 1.2 and 12 are different figures
 _NO_VALUE = r"^(?:[[\p{P}\s\x{2217}]--[\-]]*|--+|#?n/?a|<n/?a>|nan|null|\\n)$"
 
 # Small letters and digits of other scripts, and the Latin ones they are taken for; micro is not milli.
@@ -35,6 +38,24 @@ _ALIKE = dict(
         "abcdefghijklmnoprstuvwyzjabekmhopctyxijshdqwvabezhikvop\u03c3tyxi01234567890123456789",
         strict=True,
     )
+)
+# Words for yes and no, and words that say as little as an empty cell, without blanks and accents.
+_SAME = {
+    **dict.fromkeys(("true", "yes", "ja", "evet", "y", "t"), "1"),
+    **dict.fromkeys(("false", "no", "nein", "hayir", "n", "f"), "0"),
+}
+_UNKNOWN = (
+    *("unknown", "unk", "missing", "notknown", "notavailable", "notstated", "notrecorded", "undisclosed"),
+    *(
+        "unbekannt",
+        "fehlend",
+        "keineangabe",
+        "ka",
+        "nichtbekannt",
+        "bilinmiyor",
+        "bilinmeyen",
+        "belirtilmemis",
+    ),
 )
 
 
@@ -54,6 +75,7 @@ def encode_sensitive(series: pl.Series, column: Column, *, decimal: str | None =
         - Codes ascend with the number, the date, the declared order, the tree, or the text; published ranges
           with their ends.
         - Two spellings of one value never have two codes.
+        - Where two values may be one to a reader (:func:`fold_alike`), ``alike`` says so.
 
     Example:
         >>> from mahrem.table import Role
@@ -112,9 +134,20 @@ def _without_stars(series: pl.Series) -> pl.Series:
 
 def _sensitive_words(column: Column, places: Positions, labels: pl.Series) -> Values:
     """Number words in the order of the first spelling of each."""
-    number, size, joined = _folded(labels, numbers=not column.words)
+    number, forms, joined = _folded(labels, numbers=not column.words)
     codes = np.append(number, -1)[np.where(np.isnan(places), -1, places).astype(np.int64)]
-    return _with_missing(column.name, codes.astype(np.int32), size, codes < 0, joined=joined)
+    values = _with_missing(column.name, codes.astype(np.int32), len(forms), codes < 0, joined=joined)
+    return _with_alike(values, forms)
+
+
+def _with_alike(values: Values, forms: pl.Series) -> Values:
+    """Number values once more as they may be read: some as one, some as none."""
+    alike = fold_alike(forms)
+    first = alike.rank("dense").cast(pl.Int64) - 1
+    if alike.null_count() == 0 and alike.n_unique() == len(forms):
+        return values
+    numbers = first.fill_null(-1).to_numpy()
+    return replace(values, alike=np.append(numbers, -1) if values.missing else numbers, joined=True)
 
 
 def _sensitive_ordinals(series: pl.Series, column: Column) -> Values:
@@ -133,15 +166,15 @@ def _sensitive_ordinals(series: pl.Series, column: Column) -> Values:
     )
 
 
-def _folded(labels: pl.Series, *, numbers: bool = True) -> tuple[Integers, int, bool]:
-    """Number distinct spellings, -1 for no value; equal ones share the place of the first of them."""
+def _folded(labels: pl.Series, *, numbers: bool = True) -> tuple[Integers, pl.Series, bool]:
+    """Number distinct spellings, -1 for no value; equal ones share the place of the first. Forms, too."""
     folded = fold_spellings(labels, numbers=numbers)
     first = pl.DataFrame({"form": folded, "place": np.arange(len(labels))}).select(
         pl.when(pl.col("form").is_not_null()).then(pl.col("place").min().over("form"))
     )
     rank = first.to_series().rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
-    size = int(rank.max(initial=-1)) + 1
-    return rank, size, size < len(folded) - folded.null_count()
+    forms = folded.drop_nulls().unique(maintain_order=True)
+    return rank, forms, len(forms) < len(folded) - folded.null_count()
 
 
 def _sensitive_ranks(name: str, positions: Positions, domain: Numbers | Moments) -> Values:
@@ -162,18 +195,43 @@ def _sensitive_leaves(name: str, leaves: Integers, hierarchy: Hierarchy) -> Valu
     """Number the leaves that occur in the order of the tree; missing gets its own branch below the root."""
     present, inverse = np.unique(leaves, return_inverse=True)
     known = present[present >= 0]
-    number, size, joined = _folded(pl.Series(hierarchy.labels[0], dtype=pl.String).gather(known))
-    first = np.zeros(size, np.int64)
+    number, forms, joined = _folded(pl.Series(hierarchy.labels[0], dtype=pl.String).gather(known))
+    first = np.zeros(len(forms), np.int64)
     counted = number >= 0
     first[number[counted][::-1]] = known[counted][::-1]  # the first spelling of each is written last
     codes = np.append(number, -1)[np.where(leaves < 0, -1, inverse - (len(present) - len(known)))]
-    values = _with_missing(name, codes.astype(np.int32), size, codes < 0, joined=joined)
+    values = _with_missing(name, codes.astype(np.int32), len(forms), codes < 0, joined=joined)
     ancestors = hierarchy.nodes[:, first]
     if values.missing:
         branch = np.array([len(level) for level in hierarchy.labels], np.int64)  # a node nobody else has
         branch[-1] = 0  # the root is everyone's
         ancestors = np.column_stack([ancestors, branch])
-    return replace(values, ancestors=ancestors)
+    return _with_alike(replace(values, ancestors=ancestors), forms)
+
+
+def fold_alike(forms: pl.Series) -> pl.Series:
+    """Give folded spellings (:func:`fold_spellings`) the form that a reader may take them for.
+
+    Accents, and blanks and signs inside words, are left out; yes and no are 1 and 0 in any words; words that
+    say that nothing is known are null. Two values of one form may still be two: ``schwül`` is not ``schwul``.
+
+    Guarantees:
+        - Signs before or behind (``hiv+``, ``-5``) stay, and so do those inside figures (``1.5``, ``1-2``).
+
+    Example:
+        >>> fold_alike(pl.Series(["café", "cafe", "type 1", "type1", "true"])).to_list()
+        ['cafe', 'cafe', 'type1', 'type1', '1']
+        >>> fold_alike(pl.Series(["unknown", "1.5", "hiv-"])).to_list()
+        [None, '1.5', 'hiv-']
+    """
+    bare = pl.col("form").str.normalize("NFKD").str.replace_all(r"\p{M}", "")
+    whole = bare.str.replace_all(_INSIDE, "${1}${2}").str.replace_all(
+        _INSIDE, "${1}${2}"
+    )  # signs may be near
+    plain = pl.when(bare.str.contains(_FIGURES)).then(bare).otherwise(whole)
+    table = forms.to_frame("form").select(plain.alias("form"))
+    meant = pl.col("form").replace(_SAME)
+    return table.select(pl.when(~meant.is_in(_UNKNOWN)).then(meant).alias(forms.name)).to_series()
 
 
 def fold_spellings(text: pl.Series, *, numbers: bool = True) -> pl.Series:
@@ -182,8 +240,8 @@ def fold_spellings(text: pl.Series, *, numbers: bool = True) -> pl.Series:
     Folded are: compatible characters (full width, ligatures, NFC and NFD), capitals (with and without the
     Turkish dot), white space, what cannot be seen, dashes, quotes and brackets around, dots behind, small
     capitals, Cyrillic and Greek letters that look like Latin ones, and zeros that do not change a number.
-    Words that only mean the same stay apart. Only different spellings should come here: a table has
-    far fewer of them than rows.
+    Words that only mean the same, and what may be the same (:func:`fold_alike`), stay apart. Only different
+    spellings should come here: a table has far fewer of them than rows.
 
     Args:
         text: Different spellings.

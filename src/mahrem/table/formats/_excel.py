@@ -13,16 +13,12 @@ from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.table._formats import refuse_too_large
 from mahrem.table.cells import EXACT
 from mahrem.table.reading import (
-    Header,
     PolarsSource,
     Reading,
     Source,
-    find_header,
-    given_names,
-    header_score,
     name_columns,
-    refuse_headerless,
 )
+from mahrem.table.reading.headers import Header, find_header, given_names, header_score, refuse_headerless
 from mahrem.words import Note
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.table._formats import NumberedCells
-from mahrem.table.reading import Reading, Source, TextSlices, open_csv, scan_slices
+from mahrem.table.reading import Reading, RecordReading, Source, TextSlices, open_csv, scan_slices
 from mahrem.threads import in_parallel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from polars._typing import CsvQuoteStyle
 
-    from mahrem.arrays.weaving import Cells
+    from mahrem.arrays.weaving import Cells, Views
     from mahrem.table.reading import TextRecords
     from mahrem.types import Offsets
 
@@ -38,7 +38,7 @@ class TextFiles:
 
     def open(self, path: Path, reading: Reading) -> Source:
         """Open a file; its separator and encoding are found out where nothing is said."""
-        return open_csv(path, reading, _count)
+        return open_csv(path, reading, RecordReading(_count, _columns_of))
 
     def write(self, frame: pl.DataFrame, stream: BinaryIO, folder: Path) -> None:
         """Write a table; a NUL in a cell is refused."""
@@ -135,6 +135,51 @@ def _count(records: TextRecords) -> int | None:
         return sum(in_parallel(lambda part: hashes.count(*part), hashes.parts(records.begin)))
     except IrregularRecords:
         return None
+
+
+def _columns_of(records: TextRecords) -> dict[str, pl.Series] | None:
+    """Read a file at one look: texts that are there again and again as categories, others as they are.
+
+    Columns that need more care are left out; None where all do.
+
+    Guarantees:
+        - Cells are those that polars reads; empty ones are missing, in quotes or not.
+    """
+    from mahrem.arrays.weaving import Views, unravel_all
+
+    names, content = records.names, records.content
+    columns = unravel_all(content, records.begin, ord(records.delimiter), len(names))
+    if columns is None:
+        return None
+
+    def read(place: int) -> pl.Series | None:
+        cells = columns[place]
+        series = _short_texts(cells) if isinstance(cells, Views) else _categories(_numbered(cells))
+        return None if series is None else series.alias(names[place])
+
+    read_columns = in_parallel(read, range(len(names)))
+    return {series.name: series for series in read_columns if series is not None}
+
+
+def _short_texts(cells: Views) -> pl.Series | None:
+    """Give cells as polars holds short texts; None where one is long."""
+    import pyarrow as pa
+
+    if cells.views is None:
+        return None
+    views = np.concatenate(cells.views)
+    cells.views.clear()
+    present = views[:, 0] != 0
+    valid = None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little"))
+    stored = pa.Array.from_buffers(pa.string_view(), len(views), [valid, pa.py_buffer(views)])
+    return pl.Series(stored, dtype=pl.String)
+
+
+def _categories(cells: NumberedCells) -> pl.Series:
+    """Give cells as categories of their own; an empty text is a missing one."""
+    texts = cells.texts
+    coded = texts.set(texts == "", None).cast(pl.Categorical(pl.Categories.random()))
+    return NumberedCells(texts, cells.codes).rows(coded)
 
 
 def _numbered(cells: Cells) -> NumberedCells:

@@ -13,7 +13,13 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.table.reading._asking import Database, asking
     from mahrem.table.reading._csv import open_csv
-    from mahrem.table.reading._databases import connection_reason, postgresql_driver, quoted, read_alone
+    from mahrem.table.reading._databases import (
+        connection_reason,
+        postgresql_driver,
+        quoted,
+        read_alone,
+        refuse_wide_role,
+    )
     from mahrem.table.reading._frames import (
         PolarsSource,
         as_polars,
@@ -21,12 +27,22 @@ if TYPE_CHECKING:
         is_spark_frame,
         open_polars,
         pruned,
+        texts_of,
     )
-    from mahrem.table.reading._header import Header, find_header, given_names, header_score, refuse_headerless
+    from mahrem.table.reading._landing import land_database
     from mahrem.table.reading._numbered import NumberedTable
-    from mahrem.table.reading._reading import CONTROL, NESTED, Reading, Source, name_columns, number_tokens
+    from mahrem.table.reading._reading import (
+        CONTROL,
+        NESTED,
+        ColumnSource,
+        Reading,
+        RecordReading,
+        Source,
+        name_columns,
+        number_tokens,
+    )
     from mahrem.table.reading._records import TextRecords
-    from mahrem.table.reading._slices import ParquetSlices, Slices, TextSlices, scan_slices, scan_sparingly
+    from mahrem.table.reading._slices import ParquetSlices, TextSlices, scan_slices, scan_sparingly
     from mahrem.table.reading._source import is_duckdb, is_postgresql, open_records, open_source
     from mahrem.table.reading._spelling import LOOKED_AT, PlainTexts, Spelling, may_be_respelled, plain_texts
 else:
@@ -36,14 +52,14 @@ __all__ = [
     "CONTROL",
     "LOOKED_AT",
     "NESTED",
+    "ColumnSource",
     "Database",
-    "Header",
     "NumberedTable",
     "ParquetSlices",
     "PlainTexts",
     "PolarsSource",
     "Reading",
-    "Slices",
+    "RecordReading",
     "Source",
     "Spelling",
     "TextRecords",
@@ -51,13 +67,11 @@ __all__ = [
     "as_polars",
     "asking",
     "connection_reason",
-    "find_header",
-    "given_names",
-    "header_score",
     "hold",
     "is_duckdb",
     "is_postgresql",
     "is_spark_frame",
+    "land_database",
     "may_be_respelled",
     "name_columns",
     "number_tokens",
@@ -70,7 +84,8 @@ __all__ = [
     "pruned",
     "quoted",
     "read_alone",
-    "refuse_headerless",
+    "refuse_wide_role",
     "scan_slices",
     "scan_sparingly",
+    "texts_of",
 ]

@@ -6,15 +6,15 @@ import codecs
 import csv
 import io
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table.reading._frames import PolarsSource
-from mahrem.table.reading._header import Header, find_header, given_names, header_score, refuse_headerless
 from mahrem.table.reading._reading import CONTROL, Reading, Source, name_columns
 from mahrem.table.reading._slices import TextSlices
 from mahrem.table.reading._structure import (
@@ -26,14 +26,16 @@ from mahrem.table.reading._structure import (
     say_encoding,
     walk,
 )
+from mahrem.table.reading.headers import Header, find_header, given_names, header_score, refuse_headerless
 from mahrem.words import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from mahrem.table.reading._reading import RecordReading
     from mahrem.table.reading._records import TextRecords
     from mahrem.types import Integers
 
@@ -50,17 +52,16 @@ BLOCK = 1 << 16
 SAMPLE = 200  # records the delimiter is looked for in
 USUAL = 0.9  # share of records as wide as the first from which it is believed
 _SPECIAL = frozenset('"\r\n')  # signs for which a record must be read with care
-Counting: TypeAlias = "Callable[[TextRecords], int | None]"
 RECORDS = 1000  # records the header is looked for in
 
 
-def open_csv(path: Path, reading: Reading, count: Counting | None = None) -> Source:
+def open_csv(path: Path, reading: Reading, fast: RecordReading | None = None) -> Source:
     """Open a CSV file, plain or packed with gzip or zstd; all its columns are text.
 
     Args:
         path: The file.
         reading: How to read it.
-        count: Counts the records of a long file fast; None from it leaves them to a walk over all bytes.
+        fast: Reads the records of a long file; what it leaves is walked over, and read by polars.
 
     Guarantees:
         - Every cell is given back as it is written, without its quotes; empty cells are missing.
@@ -71,7 +72,7 @@ def open_csv(path: Path, reading: Reading, count: Counting | None = None) -> Sou
     label = f"CSV file {path.name!r}"
     place, encoding = _utf8(path, reading, label)
     if not reading.by_cell:
-        return _opened(path, place, encoding, reading, count)
+        return _opened(path, place, encoding, reading, fast)
     effective = reading
     if reading.header is False and reading.names:  # the first record must not say how wide the others are
         place, effective = _with_header(path, place, reading)
@@ -174,14 +175,18 @@ def _walked(
     stream: BinaryIO,
     layout: _Layout,
     reading: Reading,
-    count: Counting | None,
-) -> tuple[int, Integers]:
-    """Look whether all records are as they should be; gives how many there are, and which are blank lines."""
+    fast: RecordReading | None,
+) -> tuple[int, Integers, TextRecords | None]:
+    """Look whether all records are as they should be.
+
+    Returns:
+        How many there are, which are blank lines, and the records themselves where all are simple.
+    """
     long = len(layout.head) >= BLOCK and not reading.by_cell
-    records = _records(path, place, layout) if long and count is not None else None
-    rows = None if records is None or count is None else count(records)
+    records = _records(path, place, layout) if long and fast is not None else None
+    rows = None if records is None or fast is None else fast.count(records)
     if rows is not None:
-        return rows, np.empty(0, np.int64)
+        return rows, np.empty(0, np.int64), records
     head, after = layout.head, layout.after
     structure = Structure(
         f"CSV file {path.name!r}",
@@ -195,16 +200,16 @@ def _walked(
         structure.feed(head[after:])
     walk(stream, structure)
     blanks = structure.blank_records()
-    return structure.records - blanks.size, blanks
+    return structure.records - blanks.size, blanks, None
 
 
 def _opened(
-    path: Path, place: Path | bytes, encoding: str, reading: Reading, count: Counting | None = None
+    path: Path, place: Path | bytes, encoding: str, reading: Reading, fast: RecordReading | None = None
 ) -> PolarsSource:
     label = f"CSV file {path.name!r}"
     with _stream(place) as stream:
         layout = _laid_out(path, stream, reading)
-        rows, blanks = _walked(path, place, stream, layout, reading, count)
+        rows, blanks, simple = _walked(path, place, stream, layout, reading, fast)
     names = layout.names
     lazy = pl.scan_csv(
         place,
@@ -237,6 +242,7 @@ def _opened(
         else TextSlices(
             place, layout.after, names, layout.delimiter, layout.newline, blanks.astype(np.int64)
         ),
+        at_one_look=None if simple is None or fast is None else partial(fast.columns, simple),
     )
     source.notes = _notes(layout)
     return source

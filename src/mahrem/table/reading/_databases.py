@@ -84,6 +84,12 @@ def _limits(scratch: Path, *, alone: bool) -> dict[str, str | bool | int | float
 
 
 def _answer(connection: duckdb.DuckDBPyConnection, reading: Reading, label: str) -> pa.Table:
+    return duckdb_relation(connection, reading, label).to_arrow_table()
+
+
+def duckdb_relation(
+    connection: duckdb.DuckDBPyConnection, reading: Reading, label: str
+) -> duckdb.DuckDBPyRelation:
     """Give the table that was named, or the answer to a query, in types that can be read."""
     query = reading.query
     if query is None:
@@ -93,7 +99,7 @@ def _answer(connection: duckdb.DuckDBPyConnection, reading: Reading, label: str)
     relation = connection.sql(query)
     if relation is None:
         raise InvalidInput(f"{label}: the query gives no table; use one SELECT")
-    return readable(relation, label).to_arrow_table()
+    return readable(relation, label)
 
 
 def readable(relation: duckdb.DuckDBPyRelation, label: str) -> duckdb.DuckDBPyRelation:
@@ -111,12 +117,18 @@ def readable(relation: duckdb.DuckDBPyRelation, label: str) -> duckdb.DuckDBPyRe
 def open_postgresql(uri: str, reading: Reading) -> Source:
     """Take a table, or the answer to a query, of a PostgreSQL database in a read-only transaction."""
     with postgresql_reader(uri, reading) as (cursor, kind):
-        inner, schema, label = postgresql_table(cursor, reading, kind)
-        parts = [f"{quoted(field.name)}{_cast(field)} AS {quoted(field.name)}" for field in schema]
-        cursor.execute(f"SELECT {', '.join(parts)} FROM {inner}")  # noqa: S608 - quoted names
+        query, schema, label = postgresql_query(cursor, reading, kind)
+        cursor.execute(query)
         table = cursor.fetch_arrow_table()
         numeric = {field.name for field in schema if postgresql_type(field) in {"numeric", "money"}}
         return _held(table, reading, label, numeric=numeric)
+
+
+def postgresql_query(cursor: Any, reading: Reading, kind: str) -> tuple[str, pa.Schema, str]:
+    """Say what to ask for a table in types that can be read, what its columns are, and what to call it."""
+    inner, schema, label = postgresql_table(cursor, reading, kind)
+    parts = [f"{quoted(field.name)}{_cast(field)} AS {quoted(field.name)}" for field in schema]
+    return f"SELECT {', '.join(parts)} FROM {inner}", schema, label  # noqa: S608 - quoted names
 
 
 def postgresql_driver() -> Any:
@@ -145,6 +157,16 @@ def connection_reason(error: Exception) -> str:
     )
 
 
+# Whether questions of the role reach beyond tables; roles that an old server does not know are not there.
+_REACHES = """
+SELECT bool_or(r.rolsuper OR g.rolname IS NOT NULL) FROM pg_roles r
+LEFT JOIN pg_roles g
+    ON g.rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')
+    AND pg_has_role(r.oid, g.oid, 'MEMBER')
+WHERE r.rolname = current_user
+"""
+
+
 @contextmanager
 def postgresql_reader(uri: str, reading: Reading) -> Iterator[tuple[Any, str]]:
     """Give a cursor in a read-only transaction, and what to call what it reads."""
@@ -162,6 +184,22 @@ def postgresql_reader(uri: str, reading: Reading) -> Iterator[tuple[Any, str]]:
             state = error.sqlstate or ""
             words = str(error) if state.startswith("42") else ""
             raise _refused_query(label, f"SQLSTATE {state or 'unknown'}", words) from None
+
+
+def refuse_wide_role(uri: str) -> None:
+    """Refuse a role whose questions reach beyond tables: files and programs of the machine of the database.
+
+    Raises:
+        InvalidInput: If the role is a superuser, or may read files or run programs there.
+    """
+    with postgresql_reader(uri, Reading(query="")) as (cursor, _):
+        cursor.execute(_REACHES)
+        (wide,) = cursor.fetchone()
+    if wide:
+        raise InvalidInput(
+            "PostgreSQL: the role of this database may read files or run programs of that machine, so it is "
+            "not asked questions here; name a role that can read the tables meant for it and nothing else"
+        )
 
 
 def postgresql_table(cursor: Any, reading: Reading, label: str) -> tuple[str, pa.Schema, str]:

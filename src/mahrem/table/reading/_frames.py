@@ -147,6 +147,12 @@ def _open_lazy(frame: pl.LazyFrame, reading: Reading) -> Source:
     return PolarsSource.asked_once(frame, label, reading, names)
 
 
+def texts_of(coded: pl.Series) -> pl.Series:
+    """Give the different texts of a column of categories, by their numbers; those of others among them."""
+    assert isinstance(coded.dtype, pl.Categorical)  # noqa: S101 - who calls knows
+    return coded.dtype.categories.to_series().alias(coded.name)
+
+
 class PolarsSource(ColumnSource):
     """A table polars reads: a file, the answer of a database, or a frame in memory.
 
@@ -160,6 +166,7 @@ class PolarsSource(ColumnSource):
         rows: How many there are, if that is known.
         textual: Whether every value came as text.
         slices: The same, slice by slice.
+        at_one_look: Reads columns faster, those of few texts as categories; what it leaves is read lazily.
     """
 
     def __init__(
@@ -172,6 +179,7 @@ class PolarsSource(ColumnSource):
         rows: int | None = None,
         textual: bool = False,
         slices: Slices | None = None,
+        at_one_look: Callable[[], Mapping[str, pl.Series] | None] | None = None,
     ) -> None:
         super().__init__(label, reading, columns)
         self.textual = textual
@@ -179,7 +187,9 @@ class PolarsSource(ColumnSource):
         self._rows = rows
         self._at_once = False
         self._slices = slices
+        self._at_one_look = at_one_look
         self._held: dict[str, pl.Series] = {}
+        self._coded: dict[str, pl.Series] = {}  # texts as categories
 
     @classmethod
     def asked_once(
@@ -264,7 +274,7 @@ class PolarsSource(ColumnSource):
         if self._rows is None:
             if self._at_once:
                 self.read(self.columns)
-            held = next(iter(self._held.values()), None)
+            held = next(iter((*self._held.values(), *self._coded.values())), None)
             self._rows = (
                 len(held) if held is not None else int(self._collect(self._lazy.select(pl.len())).item())
             )
@@ -272,12 +282,48 @@ class PolarsSource(ColumnSource):
 
     def read(self, names: Sequence[str]) -> list[pl.Series]:
         """Read what is not yet held; if that is most of the table, read all of it at once."""
-        wanted = [name for name in names if name not in self._held]
+        self._read(names)
+        return [
+            self._held[name] if name in self._held else self._coded[name].cast(pl.String) for name in names
+        ]
+
+    def first_texts(self, name: str) -> pl.Series | None:
+        """Give the first cells of a column whose texts are given once each."""
+        return self._coded[name].head(LOOKED_AT).cast(pl.String) if name in self._coded else None
+
+    def coded(self, names: Sequence[str]) -> dict[str, pl.Series]:
+        """Give columns of text as categories of their own, as :meth:`take` gives them; those that are so."""
+        if self.reading.null:
+            return {}
+        self._read(names)
+        return {name: self._plainly_coded(name) for name in names if name in self._coded}
+
+    def _plainly_coded(self, name: str) -> pl.Series:
+        coded, plain = self._coded[name], self._plain_texts(name)
+        if plain is None:
+            return coded
+        texts = texts_of(coded).replace(plain.written, plain.read)
+        return texts.cast(pl.Categorical(pl.Categories.random())).gather(coded.to_physical()).alias(name)
+
+    def _read(self, names: Sequence[str]) -> None:
+        wanted = self._unread(names)
         if wanted and (self._at_once or 2 * len(wanted) >= len(self.columns)):
-            wanted = [name for name in self.columns if name not in self._held]
+            self._look_once()
+            wanted = self._unread(self.columns)
         if wanted:
             self._held |= {series.name: series for series in self._collect(self._lazy.select(wanted))}
-        return [self._held[name] for name in names]
+
+    def _unread(self, names: Sequence[str]) -> list[str]:
+        return [name for name in names if name not in self._held and name not in self._coded]
+
+    def _look_once(self) -> None:
+        """Read what a faster reader reads, the first time that most of the table is wanted."""
+        look, self._at_one_look = self._at_one_look, None
+        columns = look() if look is not None and not self._held else None
+        for name, column in (columns or {}).items():
+            if len(column) != self.rows:
+                raise InvalidInput(f"{self.label} cannot be read; is it whole and unchanged?")
+            (self._held if column.dtype == pl.String else self._coded)[name] = column
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
         """Give the same as :meth:`take` lazily."""
@@ -286,7 +332,9 @@ class PolarsSource(ColumnSource):
 
     def texts(self, name: str) -> pl.Series | None:
         """Give a column of text whose cells may be spelled otherwise; what is not held is looked at first."""
-        if name in self._held or self._at_once:
+        if name in self._coded and not self.reading.null:
+            return texts_of(self._coded[name])
+        if name in self._held or name in self._coded or self._at_once:
             return super().texts(name)
         column = self.with_nulls(self._lazy.select(name))
         if column.collect_schema()[name] != pl.String:

@@ -19,8 +19,9 @@ from mahrem.table.reading._spelling import PlainTexts, Spelling, plain_texts
 from mahrem.threads import in_parallel
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from mahrem.table.reading._records import TextRecords
     from mahrem.types import Mask
     from mahrem.words import Note
 
@@ -189,6 +190,18 @@ class ColumnSource(ABC):
         (series,) = self.with_nulls(pl.DataFrame(self.read([name])))
         return series if series.dtype == pl.String else None
 
+    def first_texts(self, name: str) -> pl.Series | None:  # noqa: ARG002 - others have each text once
+        """Give the first cells of a column, where :meth:`texts` does not begin with them."""
+        return None
+
+    def coded(self, names: Sequence[str]) -> dict[str, pl.Series]:  # noqa: ARG002 - others have some
+        """Give columns of text as categories of their own, as :meth:`take` gives them; those that are so.
+
+        Guarantees:
+            - As text, each is the column that :meth:`take` gives, and every category is in it.
+        """
+        return {}
+
     def plainly(self, frame: Frame) -> Frame:
         """Write numbers and dates as everybody downstream reads them, where the reading says so."""
         if self.reading.spelling is None:
@@ -226,7 +239,9 @@ class ColumnSource(ABC):
         if name not in self._plain:
             how = self.reading.spelling
             texts = None if how is None or how.leaves(name) else self.texts(name)
-            self._plain[name] = None if texts is None or how is None else plain_texts(texts, how)
+            self._plain[name] = (
+                None if texts is None or how is None else plain_texts(texts, how, self.first_texts(name))
+            )
         return self._plain[name]
 
     def with_nulls(self, frame: Frame) -> Frame:
@@ -360,3 +375,16 @@ def arrange(
         double = next(name for name in names if names.count(name) > 1)
         raise InvalidParameter(f"column={double!r} would be in the table twice; rename the original")
     return parts
+
+
+@dataclass(frozen=True)
+class RecordReading:
+    """How the records of a long file are read fast; both give None where they need more care.
+
+    Attributes:
+        count: Counts them, and sees that all are as they should be.
+        columns: Reads all columns at one look: texts that are there again and again as categories.
+    """
+
+    count: Callable[[TextRecords], int | None]
+    columns: Callable[[TextRecords], Mapping[str, pl.Series] | None]

@@ -82,19 +82,20 @@ def may_be_respelled(some: pl.Series) -> bool:
     return bool(present.str.contains(_NUMBER_LIKE).all() or present.str.contains(_DATE_LIKE).all())
 
 
-def plain_texts(column: pl.Series, spelling: Spelling) -> PlainTexts | None:
+def plain_texts(column: pl.Series, spelling: Spelling, first: pl.Series | None = None) -> PlainTexts | None:
     """Give how the cells of a column are to be read; None where they are plain already, or no such values.
 
     Args:
         column: Text as it came; null is missing.
         spelling: What was said about it.
+        first: The first cells, where the column has each text only once; else its own.
 
     Guarantees:
         - All cells are read, or none; each as one number or date, the same whatever else the table holds.
         - What could be read in two ways is left as it is, unless somebody said which is meant.
     """
     own_format = spelling.format_of(column.name)
-    if own_format is None and not may_be_respelled(column.head(LOOKED_AT)):
+    if own_format is None and not may_be_respelled(column.head(LOOKED_AT) if first is None else first):
         return None
     usual = spelling.date_format.get(EVERY)
     if own_format is None and usual is None and spelling.thousands is None:
