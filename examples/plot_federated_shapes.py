@@ -57,8 +57,16 @@ right = (model.predict(judged) == judged["costly"].to_numpy()).mean()
 print(f"u-shaped, labels at epsilon 3: accuracy {right:.3f}")
 
 # %% Every shape beside the same network with all rows and columns in one place.
+bars = []
 for shape in ("vertical", "split", "u-shaped", "gossip", "transfer"):
     run = ShapeRun.usual(shape, rounds=15, rate=0.1, batch=32, seed=1)
     beside = compare_shape(run, learning, judged, schema)
     ours, one_place = beside.figures["accuracy"], beside.central["accuracy"]
     print(f"{shape}: {ours:.3f}, in one place {one_place:.3f}")
+    bars.append({"panel": "accuracy", "name": shape, "series": "this shape", "value": ours})
+    bars.append({"panel": "accuracy", "name": shape, "series": "in one place", "value": one_place})
+
+# %% The same as a picture.
+from mahrem.report import grouped_svg
+
+grouped_svg(bars, title="Accuracy of shapes beside one place", amount="accuracy", domain=(0, 1))

@@ -18,3 +18,17 @@ print(f"{utility['classes']} classes, {utility['gcp']:.1%} of precision lost, ri
 # %% The check anybody can repeat on the published table alone.
 audit = mh.audit(release.table, quasi=["age", "sex", "zip"], sensitive="diagnosis", k=5, l=3)
 print("holds:", audit.holds)
+
+# %% How many rows hide in how large a crowd. (In a notebook `release.plot()` draws it with Altair.)
+from mahrem.report import grouped_svg
+
+sizes = [
+    {
+        "panel": "rows",
+        "name": f"{one['from']} to {one['to']}",
+        "series": "rows in classes of this size",
+        "value": one["rows"],
+    }
+    for one in release.report["class_sizes"]
+]
+grouped_svg(sizes, title="Rows in classes of each size", amount="rows")

@@ -25,3 +25,15 @@ release = mh.anonymize(patients, **settings, method="flash", html=False)
 local = mh.anonymize(patients, **settings, method="flash", local=True, html=False)
 for name, one in {"full domain": release, "with local recoding": local}.items():
     print(name, f"{one.report['utility']['gcp']:.3f} of precision lost")
+
+# %% Every node that holds, and what it loses.
+from mahrem.report import grouped_svg
+
+grouped_svg(
+    [
+        {"panel": "nodes that hold", "name": str(node.levels), "series": "loss", "value": node.loss}
+        for node in lattice.holding()
+    ],
+    title="Loss of every node that holds",
+    amount="loss",
+)

@@ -21,3 +21,21 @@ stars = sum(
     (hidden.table[name].cast(pl.String) == "*").sum() for name in ("age", "sex", "region", "insurance")
 )
 print(f"{stars} of {4 * answers.height} cells hidden")
+
+# %% Age was worth twice as much as the others, so that fewer ages are hidden.
+from mahrem.report import grouped_svg
+
+columns = ("age", "sex", "region", "insurance")
+grouped_svg(
+    [
+        {
+            "panel": "hidden",
+            "name": name,
+            "series": "cells",
+            "value": int((hidden.table[name].cast(pl.String) == "*").sum()),
+        }
+        for name in columns
+    ],
+    title="Hidden cells of each column",
+    amount="cells",
+)

@@ -33,3 +33,15 @@ for name, table in {"real": patients, "synthetic": twin.table}.items():
 # %% Not for what few share: nobody in particular is in it, and what is rare drowns in noise.
 for name, table in {"real": patients, "synthetic": twin.table}.items():
     print(name, "people above 95:", table.filter(pl.col("age").cast(pl.Float64) > 95).height)
+
+# %% Ages, real and synthetic, in steps of ten years.
+from mahrem.report import grouped_svg
+
+bars = []
+for name, table in {"real": patients, "synthetic": twin.table}.items():
+    tens = (table["age"].cast(pl.Float64) // 10 * 10).cast(pl.Int64).value_counts().sort("age")
+    bars += [
+        {"panel": "age", "name": f"{ten} to {ten + 9}", "series": name, "value": count}
+        for ten, count in tens.rows()
+    ]
+grouped_svg(bars, title="Ages of real and of synthetic people", amount="people")

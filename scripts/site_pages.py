@@ -1,14 +1,15 @@
 """Pages of the site that are made from the code: a hook of mkdocs (mkdocs.yml), and checks of the others.
 
 ``reference/python.md`` lists every public name, ``things.md`` every entry, ``commands.md`` every verb with
-its options, ``results.md`` exit codes and the keys of ``report.json``, ``settings.md`` every setting of a
-release.
+its options, ``results.md`` exit codes, the keys of ``report.json`` with their schema and of what verbs print,
+``settings.md`` every setting of every verb.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 import re
 import typing
 from collections.abc import Iterator, Mapping
@@ -16,22 +17,34 @@ from typing import Any
 
 from figures import faults
 from gallery import example_pages
+from site_json import json_schema, keys_of, printed_by_verbs
 
 import mahrem
 from mahrem import errors
 from mahrem.attacks import ATTACKS
 from mahrem.cli._app import build_app
-from mahrem.dp.queries import QUERIES
+from mahrem.dp import LedgerSettings
+from mahrem.dp.queries import QUERIES, QuerySettings
 from mahrem.entries import Entries, Entry
 from mahrem.federated.weights import AGGREGATIONS
-from mahrem.learning.synthesis import SYNTHESISERS
+from mahrem.learning.synthesis import SYNTHESISERS, SynthesisSettings
+from mahrem.learning.training import TrainingSettings
 from mahrem.metrics import METRICS
 from mahrem.models import MODELS
 from mahrem.partition import METHODS
+from mahrem.perturbation import PERTURBATIONS
+from mahrem.pipeline.comparing import Sweep
+from mahrem.pipeline.masking import (
+    GeneralisationSettings,
+    PerturbationSettings,
+    RiskSettings,
+    SuppressionSettings,
+)
 from mahrem.release.decisions import release_settings
 from mahrem.report import Report
-from mahrem.settings import Setting
+from mahrem.settings import Setting, settings_of
 from mahrem.table import FORMATS
+from mahrem.web import ServeSettings
 from mahrem.words import explain_entry, explain_setting, load_catalogue
 
 # A list of entries: its heading, where its words stand, and the entry point that adds to it.
@@ -42,8 +55,22 @@ THINGS: Mapping[str, tuple[Entries[Any], str | None, str]] = {
     "File formats": (FORMATS, "format", "mahrem.formats"),
     "Questions": (QUERIES, "query", "mahrem.queries"),
     "Attacks": (ATTACKS, "attack", "mahrem.attacks"),
+    "Perturbations": (PERTURBATIONS, None, "mahrem.perturbations"),
     "Synthesisers": (SYNTHESISERS, None, "mahrem.synthesisers"),
     "Aggregation rules": (AGGREGATIONS, None, "mahrem.aggregations"),
+}
+# Verbs with settings of their own, by the words that explain these.
+SPECS: Mapping[str, type] = {
+    "compare": Sweep,
+    "suppress": SuppressionSettings,
+    "perturb": PerturbationSettings,
+    "generalize": GeneralisationSettings,
+    "risk": RiskSettings,
+    "ledger": LedgerSettings,
+    "query": QuerySettings,
+    "train": TrainingSettings,
+    "synthesize": SynthesisSettings,
+    "serve": ServeSettings,
 }
 ROOMS = (
     "dp",
@@ -63,8 +90,10 @@ def on_files(files: Any, config: Any) -> Any:
 
     for name, text in made_pages().items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
+    schema = json.dumps(json_schema(Report, "report.json"), indent=2)
+    files.append(File.generated(config, "reference/report.schema.json", content=schema))
     for name, text in example_pages().items():
-        files.append(File.generated(config, f"gallery/{name}.md", content=text))
+        files.append(File.generated(config, f"gallery/{name}", content=text))
     return files
 
 
@@ -136,7 +165,7 @@ def things() -> str:
 def settings() -> str:
     """Write the page that lists every setting."""
     catalogue = load_catalogue("en")
-    pages = ["# Settings of a release", ""]
+    pages = ["# Settings", "", "## Of a release", ""]
     pages += [
         "In Python each is a keyword of",
         "`mh.anonymize`, in a policy file a key (`mahrem policies --template` prints one with all of them),",
@@ -146,13 +175,24 @@ def settings() -> str:
     for known in release_settings().values():
         groups.setdefault(known.group, []).append(known)
     for group, members in groups.items():
-        pages += ["", f"## {catalogue['setting_group'][group]}", ""]
+        pages += ["", f"### {catalogue['setting_group'][group]}", ""]
         pages += ["| key | option | what it says | on Spark | published |", "|---|---|---|---|---|"]
         for known in members:
             option = "" if known.hidden else f"`{known.spelling.replace(' ', '`, `')}`"
             means = explain_setting(catalogue, "release", known).replace("|", r"\|")
             spark, public = ("yes" if fact else "no" for fact in (known.on_spark, not known.private))
             pages.append(f"| `{known.name}` | {option} | {means} | {spark} | {public} |")
+    for verb, spec in SPECS.items():
+        pages += ["", f"## Of {verb}", ""]
+        pages += [
+            "Roles of columns and how a table is read are settings of a release." if verb != "serve" else "",
+            "",
+        ]
+        pages += ["| key | option | what it says |", "|---|---|---|"]
+        for known in settings_of(spec).values():
+            option = "" if known.hidden else f"`{known.spelling.replace(' ', '`, `')}`"
+            means = _in_cell(explain_setting(catalogue, verb, known))
+            pages.append(f"| `{known.name}` | {option} | {means} |")
     return "\n".join(pages) + "\n"
 
 
@@ -195,7 +235,7 @@ def _listed(command: Any, context: Any) -> list[str]:
 
 
 def results() -> str:
-    """List exit codes and the keys of ``report.json``."""
+    """List exit codes, the keys of ``report.json`` and those of what verbs print."""
     lines = [
         "# Exit codes and JSON",
         "",
@@ -215,10 +255,17 @@ def results() -> str:
         "## report.json",
         "",
         "A key that may be missing is not written while there is nothing to say.",
+        "[report.schema.json](report.schema.json) says the same as a JSON Schema.",
         "",
     ]
     seen: set[type] = set()
     lines += _schema(Report, seen)
+    lines += ["## What verbs print", "", "`mahrem VERB … --json`, as printed of a small table; names of", ""]
+    lines[-2] += " columns, models and methods are those of that table. Of a list, its first entry is shown."
+    for verb, content in printed_by_verbs().items():
+        lines += [f"### mahrem {verb}", "", "| key | type |", "|---|---|"]
+        lines += [f"| `{key}` | {kind} |" for key, kind in keys_of(content)]
+        lines.append("")
     return "\n".join(lines) + "\n"
 
 

@@ -113,12 +113,22 @@ def _tag(row: dict[str, Any]) -> str:
 
 def _expected(case: Case) -> Rows:
     """Give the rows that must be published, suppressed ones too."""
-    judged = [*case.settings["quasi"], *case.settings.get("sensitive", ())]
+    judged = _judged(case)
     if case.settings["missing"] == "drop-any":
-        judged += [*case.settings["insensitive"]]
+        judged += [name for name in case.settings["insensitive"] if name not in _silent(case)]
     if not case.settings["missing"].startswith("drop"):
         return case.rows
     return [row for row in case.rows if all(row[name] is not None for name in judged)]
+
+
+def _judged(case: Case) -> list[str]:
+    """Name the columns in which a missing value counts: not those that show nothing anyway."""
+    judged = [*case.settings["quasi"], *case.settings.get("sensitive", ())]
+    return [name for name in judged if name not in _silent(case)]
+
+
+def _silent(case: Case) -> Sequence[str]:
+    return case.settings.get("suppress", ())
 
 
 def _columns(case: Case, names: Sequence[str]) -> list[str]:
@@ -137,7 +147,7 @@ def _quasi(case: Case, names: Sequence[str]) -> list[str]:
 
 def _suppression(case: Case, expected: Rows, shown: Rows, originals: Rows, hidden: int) -> Iterator[str]:
     said = case.settings
-    judged = [*said["quasi"], *said.get("sensitive", ())]
+    judged = _judged(case)
     lacking = sum(any(row[name] is None for name in judged) for row in expected)
     if said["missing"] == "suppress":
         if any(original[name] is None for original in originals for name in judged):

@@ -454,7 +454,9 @@ def inferred_types() -> Iterator[None]:
     """Put back what was mended: cells are compared as their whole column is written."""
     from mahrem.dp import _tally_frame
 
-    def place_by_column(column: str, _: pl.DataType, declared: tuple[str, ...]) -> pl.Expr:
+    def place_by_column(
+        column: str, _: pl.DataType, declared: tuple[str, ...], _decimal: str | None = None
+    ) -> pl.Expr:
         text = pl.col(column).cast(pl.String)
         return text.replace_strict(declared, range(len(declared)), default=None, return_dtype=pl.Int64)
 

@@ -39,6 +39,7 @@ def test_no_message_outside_the_command_line_names_an_option() -> None:
         f"{path.relative_to(SOURCE)}:{text.lineno}: {text.value!r}"
         for path in sorted(SOURCE.rglob("*.py"))
         if path.relative_to(SOURCE).parts[0] not in {"cli", "web"}
+        if path.name != "_pdf.py"  # it starts a browser, which has options of its own
         for text in constants(ast.parse(path.read_text(encoding="utf-8")))
         if OPTION.search(str(text.value)) and not any(known in str(text.value) for known in EXCEPTIONS)
     ]

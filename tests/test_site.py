@@ -13,9 +13,16 @@ import pytest
 import yaml
 
 import mahrem
+from mahrem.models import MODELS
 from mahrem.partition import METHODS
+from mahrem.release.decisions import release_settings
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from site_json import VERBS  # noqa: E402
+from site_versions import publish  # noqa: E402
+
 FETCHED = re.compile(r'<(?:script|img|link)[^>]+(?:src|href)="(https?:[^"]+)"')
 
 
@@ -52,8 +59,59 @@ def test_the_reference_lists_what_there_is(site: Path) -> None:
     assert all(f"<code>{name}</code>" in things for name in METHODS)
     commands = (site / "reference" / "commands.html").read_text("utf-8")
     assert "mahrem federate join" in commands
+    assert all(f"<code>{name}</code>" in things for name in MODELS)
+    settings = (site / "reference" / "settings.html").read_text("utf-8")
+    assert all(f"<code>{name}</code>" in settings for name in release_settings())
+    assert all(f">Of {verb}<" in settings for verb in ("compare", "suppress", "risk", "train", "serve"))
     results = (site / "reference" / "results.html").read_text("utf-8")
+    assert all(f">mahrem {verb}<" in results for verb in VERBS)
     assert all(word in results for word in ("Infeasible", "BudgetExceeded", "promises", "verdict"))
+
+
+def test_a_report_is_what_its_schema_says_and_another_is_not(site: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((site / "reference" / "report.schema.json").read_text("utf-8"))
+    rows = mahrem.demo_patients(60).select("age", "sex", "diagnosis")
+    report = mahrem.anonymize(rows, quasi=["age", "sex"], sensitive="diagnosis", k=3, html=False).report
+    content = json.loads(json.dumps(report))
+    jsonschema.validate(content, schema)
+    for wrong in ({"promises": "none"}, {"holds": "yes"}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**content, **wrong}, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({key: value for key, value in content.items() if key != "promises"}, schema)
+
+
+def test_the_gallery_has_pictures_and_a_notebook_of_every_example(site: Path) -> None:
+    examples = sorted((ROOT / "examples").glob("plot_*.py"))
+    pictures = 0
+    for path in examples:
+        name = path.stem.removeprefix("plot_")
+        notebook = json.loads((site / "gallery" / f"{name}.ipynb").read_text("utf-8"))
+        cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        assert cells
+        if name != "spark":  # a cluster; its page says so
+            assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+            assert any(cell["outputs"] for cell in cells)
+        page = (site / "gallery" / f"{name}.html").read_text("utf-8")
+        pictures += '<div class="shown picture"><svg' in page
+    assert len(examples) >= 10
+    assert pictures >= 6
+
+
+def test_versions_of_the_site_lie_beside_each_other(tmp_path: Path) -> None:
+    built, pages = tmp_path / "built", tmp_path / "pages"
+    built.mkdir()
+    pages.mkdir()
+    for name in ("v0.2.0", "latest", "v0.10.0", "latest"):
+        (built / "index.html").write_text(name, encoding="utf-8")
+        publish(built, pages, name)
+    listed = json.loads((pages / "versions.json").read_text("utf-8"))
+    assert [one["version"] for one in listed] == ["latest", "0.10.0", "0.2.0"]
+    assert (pages / "0.2.0" / "index.html").read_text("utf-8") == "v0.2.0"
+    assert "url=latest/" in (pages / "index.html").read_text("utf-8")
+    with pytest.raises(ValueError, match="no version"):
+        publish(built, pages, "../elsewhere")
 
 
 def test_workflows_and_other_files_of_the_project_parse() -> None:

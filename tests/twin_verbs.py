@@ -13,10 +13,10 @@ from typing import Any
 import polars as pl
 
 import mahrem as mh
+from hidden_things import Twins
 from mahrem.cli._app import _run
 from mahrem.errors import MahremError
 from mahrem.pipeline import Explorer
-from twins import Twins
 
 ROLES = ("quasi", "sensitive", "identifier", "insensitive", "rest", "k")
 LEVELS = (*ROLES, "l", "top", "bottom", "missing", "suppression_limit")
@@ -86,13 +86,18 @@ def _released(table: pl.DataFrame, settings: Mapping[str, Any]) -> Said:
 
 def _explored(table: pl.DataFrame, settings: Mapping[str, Any], how: str) -> Said:
     """Try settings; what would be published decides whether twins are compared."""
-    asked = {key: value for key, value in settings.items() if key != "format"}
-    release = mh.anonymize(table, html=False, **asked)
-    trial = Explorer(table).attempt(**asked).as_dict()
+    asked = {key: value for key, value in settings.items() if key not in {"format", "null"}}
+    reading = {key: settings[key] for key in ("null",) if key in settings}
+    release = mh.anonymize(table, html=False, **asked, **reading)
+    trial = Explorer(table, **reading).attempt(**asked).as_dict()
     # How many rows a file has is known to whoever gives it; who stood alone before is told in crowds of k,
     # which those who were moved within their cells may tip.
-    known = {"rows", "tried", *(["alone"] if how == "within" else [])}
-    return release.table, {key: value for key, value in _lasting(trial).items() if key not in known}
+    known = {"rows", "tried", *(["alone"] if how in {"within", "letters", "leaves"} else [])}
+    columns = trial["columns"]
+    if how in {"letters", "leaves"}:  # what a crowd of k has is told to whoever tries, as it was given
+        columns = {name: {**told, "examples": ()} for name, told in columns.items()}
+    told_of = {**_lasting(trial), "columns": columns}
+    return release.table, {key: value for key, value in told_of.items() if key not in known}
 
 
 def _masked(release: Any) -> Said:

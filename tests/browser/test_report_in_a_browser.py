@@ -125,3 +125,22 @@ def test_it_prints(browser: Browser, release: Path) -> None:
     assert ground == "rgb(255, 255, 255)", "paper is white also for those who read in the dark"
     assert looked.page.pdf(format="A4", print_background=True).startswith(b"%PDF")
     looked.context.close()
+
+
+def test_a_pdf_is_tagged_speaks_a_language_and_has_one_page_first(release: Path, tmp_path: Path) -> None:
+    content = redraw(release, language="tr", output=tmp_path / "report.pdf").read_bytes()
+    assert content.startswith(b"%PDF-")
+    assert b"/StructTreeRoot" in content
+    assert b"/Lang (tr)" in content
+    assert b"/MarkInfo" in content
+    assert b"/Outlines" in content
+    assert b"841.9" in content.split(b"/MediaBox", 1)[1][:40]  # A4
+
+
+def test_without_a_browser_a_pdf_is_refused_with_a_way_out(
+    release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(mh.errors.MissingExtra, match="print it"):
+        redraw(release, output=tmp_path / "report.pdf")
+    assert list(tmp_path.iterdir()) == []

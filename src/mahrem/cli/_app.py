@@ -24,7 +24,7 @@ _Misspelt: Any = next(
 )
 
 # Every command and where it lives, in the order of the help; one with commands of its own is a group.
-_COMMANDS = {
+COMMANDS = {
     "demo": "_anonymize",
     "anonymize": "_anonymize",
     "suppress": "_suppress",
@@ -79,8 +79,8 @@ def build_app(*names: str) -> typer.Typer:
         "4 tampered, 5 budget exceeded, 6 a part is missing, 70 our bug, 74 output failed, 130 interrupted.",
     )
     app.callback(invoke_without_command=True)(_top)
-    for name in names or _COMMANDS:
-        command = getattr(import_module(f"mahrem.cli.{_COMMANDS[name]}"), name)
+    for name in names or COMMANDS:
+        command = getattr(import_module(f"mahrem.cli.{COMMANDS[name]}"), name)
         if isinstance(command, typer.Typer):
             app.add_typer(command)
         else:
@@ -128,7 +128,7 @@ def spell_option(name: str) -> str:
 
 def _needed(arguments: list[str]) -> list[str]:
     """Give the commands that a line may be about: one for the version, none stands for all."""
-    return ["data"] if arguments == ["--version"] else [name for name in arguments[:1] if name in _COMMANDS]
+    return ["data"] if arguments == ["--version"] else [name for name in arguments[:1] if name in COMMANDS]
 
 
 def _explain(error: BaseException) -> int:

@@ -9,6 +9,7 @@ import typer
 
 from mahrem.cli._options import JSON, QUIET
 from mahrem.cli._print import print_json, print_table
+from mahrem.words import LANGUAGES
 
 releases = typer.Typer(
     name="releases",
@@ -48,14 +49,31 @@ def listed(context: typer.Context, *, json: JSON = False) -> None:
 
 
 @releases.command("diff")
-def diff(first: FOLDER, second: FOLDER, *, json: JSON = False) -> None:
+def diff(
+    first: FOLDER,
+    second: FOLDER,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Draw a page there too; FILE.pdf is a PDF.", metavar="FILE"),
+    ] = None,
+    language: Annotated[
+        str, typer.Option("--language", help=f"Of the page: {', '.join(LANGUAGES)}.", metavar="NAME")
+    ] = "en",
+    *,
+    json: JSON = False,
+) -> None:
     """Say in which settings, promises, figures and columns two releases differ.
 
-    mahrem releases diff monday/ tuesday/
+    mahrem releases diff monday/ tuesday/ -o difference.html
     """
     from mahrem.release.folders import difference
 
-    differences = difference(first, second)
+    if output is None:
+        differences = difference(first, second)
+    else:
+        from mahrem.pipeline import redraw_two
+
+        differences = redraw_two(first, second, output=output, language=language)
     if json:
         print_json(differences)
         return

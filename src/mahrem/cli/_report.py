@@ -22,13 +22,26 @@ def report(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Write the page there, not into the folder.", metavar="FILE"),
+        typer.Option(
+            "-o",
+            "--output",
+            help="Write the page there, not into the folder; FILE.pdf is a PDF, printed by Chromium.",
+            metavar="FILE",
+        ),
     ] = None,
     ledger: Annotated[
         Path | None,
         typer.Option("--ledger", help="Add this privacy ledger's data sheet to the page.", metavar="FILE"),
     ] = None,
     *,
+    source: Annotated[
+        bool,
+        typer.Option(
+            "--source",
+            help="Name the table it was made from and its fingerprint, by this machine's record; "
+            "for your own files, with -o.",
+        ),
+    ] = False,
     json: JSON = False,
     quiet: QUIET = False,
 ) -> None:
@@ -37,10 +50,12 @@ def report(
     The folder is compared with its hashes first: exit code 4 if it is not what was released.
 
     mahrem report release/ --language tr --ledger patients.ledger
+
+    mahrem report release/ -o release.pdf --source
     """
     from mahrem.pipeline import redraw
 
-    page = redraw(release, language=language, output=output, ledger=ledger)
+    page = redraw(release, language=language, output=output, ledger=ledger, source=source)
     if json:
         print_json({"release": str(release), "report": str(page)})
     elif not quiet:

@@ -13,6 +13,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.report._accuracy import accuracy_svg, correlation_sentences
     from mahrem.report._advice import comparison_advice, frontier_advice
+    from mahrem.report._differences import differences_page
     from mahrem.report._distributions import distribution, rounded, shared_out
     from mahrem.report._federation import federation_page
     from mahrem.report._frontier import frontier_page, frontier_svg
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from mahrem.report._grid import lattice_step, moment_edges, number_edges
     from mahrem.report._grouped import grouped_svg
     from mahrem.report._html import render_html, summary_parts
+    from mahrem.report._pdf import print_pdf
     from mahrem.report._quality import quality_page
     from mahrem.report._report import (
         ColumnSet,
@@ -63,6 +65,7 @@ __all__ = [
     "beside_print_svg",
     "comparison_advice",
     "correlation_sentences",
+    "differences_page",
     "distribution",
     "federation_page",
     "frontier_advice",
@@ -74,6 +77,7 @@ __all__ = [
     "lines_svg",
     "moment_edges",
     "number_edges",
+    "print_pdf",
     "quality_page",
     "render_html",
     "rounded",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
@@ -45,7 +45,7 @@ def render_html(report: Report, language: str = "en") -> str:
     return load_template("report").render(
         t=words,
         report=report,
-        verdict=_verdict(report, words),
+        verdict=draw_verdict(report, words),
         warnings=[words.tell(text) for text in report.caveats],
         front=draw_front(report, words),
         sections=[
@@ -56,26 +56,32 @@ def render_html(report: Report, language: str = "en") -> str:
     )
 
 
-def summary_parts(report: Report, language: str = "en") -> dict[str, Any]:
+def summary_parts(report: Report, language: str = "en", only: Collection[str] = ()) -> dict[str, Any]:
     """Give what a report says first, in words and pictures of one language, for any page that shows it.
 
     Args:
         report: What is said about a release, or about an audited file.
         language: One of :data:`LANGUAGES`.
+        only: Names of sections; those for any page where none is named.
 
     Returns:
-        The verdict, the warnings, and by name what every section shows that is for any page.
+        The verdict, the warnings, and by name what these sections show.
     """
     words = load_catalogue(language)
-    views = {section.name: section.view(report, words) for section in list_sections() if section.first}
+    views = {
+        section.name: section.view(report, words)
+        for section in list_sections()
+        if (section.name in only if only else section.first)
+    }
     return {
-        "verdict": asdict(_verdict(report, words)),
+        "verdict": asdict(draw_verdict(report, words)),
         "warnings": [words.tell(text) for text in report.caveats],
         **{name: None if view is None else asdict(view) for name, view in views.items()},
     }
 
 
-def _verdict(report: Report, words: Catalogue) -> VerdictView:
+def draw_verdict(report: Report, words: Catalogue) -> VerdictView:
+    """Say whether the promise holds, for whom, and what was checked."""
     promises = report.promises
     holds = report.holds and bool(promises)  # a file nobody asked anything of is not a safe one
     sentences = [words.say("synthetic.lead")] if report.synthesis else []
@@ -199,6 +205,7 @@ def _worst(report: Report) -> ReportFinding | None:
 
 def _provenance(report: Report) -> Iterator[tuple[str, str | None]]:
     yield "source", report.source
+    yield "source_fingerprint", report.source_fingerprint
     yield "created", report.created
     yield "version", None if report.mahrem is None else f"mahrem {report.mahrem}"
     yield "fingerprint", report.fingerprint

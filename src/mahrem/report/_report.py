@@ -82,6 +82,7 @@ class ReportColumn(ReportFacts):
     generalised_cells: Count | None = None
     suppressed_cells: Count | None = None
     level: Count | None = None
+    examples: tuple[str, ...] | None = None  # published cells that many rows show
     distribution: Mapping[str, Any] | None = None
 
 
@@ -217,6 +218,7 @@ class Report(ReportFacts):
     engine: Mapping[str, Any] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     fingerprint: str | None = None  # SHA-256 of the published file
+    source_fingerprint: str | None = None  # of the table it was made from, keyed; on pages of the owner alone
     seconds: Figure | None = None
     warnings: Sequence[str] | None = None
     notes: Sequence[Mapping[str, Any]] | None = None

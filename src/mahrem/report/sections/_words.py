@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mahrem.models import MODELS
+from mahrem.report._chart import shorten
 from mahrem.report._report import Report, ReportColumn, ReportPromise
 from mahrem.report.sections import FactsView, Section, ValueRow, write_value
 from mahrem.words import Catalogue, Note, explain_entry
+
+_CELL = 30  # so wide, in letters, an example of a cell may be
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +69,7 @@ class ColumnRow:
     why: str
     done: str
     cells: str
+    examples: tuple[str, ...]
     loss: str
 
 
@@ -102,6 +106,7 @@ def _columns_row(name: str, column: ReportColumn, report: Report, words: Catalog
         why=_why(name, role, report, words),
         done=_done(name, column, report, words),
         cells=_cells(column, report.rows, words),
+        examples=tuple(shorten(" ".join(cell.split()), _CELL, 1) for cell in column.examples or ()),
         loss=words.percent(column.gcp) if column.gcp is not None else "",
     )
 
@@ -191,5 +196,5 @@ SECTIONS = (
     Section(name="columns", place=20, draw=draw_columns, part="columns"),
     Section(name="limits", place=120, draw=draw_limits, part="limits"),
     Section(name="made", place=130, draw=draw_made, part="facts"),
-    Section(name="appendix", place=140, draw=draw_appendix, needs=("settings",), part="facts"),
+    Section(name="appendix", place=140, draw=draw_appendix, needs=("settings",), part="appendix"),
 )
