@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:  ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(STAMP): pyproject.toml constraints.txt scripts/set_up.sh
+$(STAMP): pyproject.toml constraints.txt dbt/requirements.txt scripts/set_up.sh
 	PYTHON=$(PYTHON) bash scripts/set_up.sh
 
 .PHONY: setup

@@ -14,7 +14,10 @@ install() { .venv/bin/python -m pip install --quiet --no-compile --constraint co
 # What kernels are built with comes first: they are built while the rest arrives. If that fails, make says why.
 install numba numpy setuptools
 .venv/bin/python native/build_kernels.py >/dev/null 2>&1 & kernels=$!
+# dbt asks for other versions than the house does: the package for it is tried from an environment of its own.
+{ "$python" -m venv .venv/dbt && .venv/dbt/bin/python -m pip install --quiet --no-compile --requirement dbt/requirements.txt; } & dbt=$!
 install --requirement requirements-dev.txt
+wait "$dbt" || echo "no environment for dbt (only its tests need it)" >&2
 wait "$kernels" || true  # the next step would build them once more
 .venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 .venv/bin/python -m pip check --quiet

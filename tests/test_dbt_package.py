@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -73,12 +75,102 @@ def test_a_release_and_its_audit_are_told_by_exit_codes_alone(commands: ModuleTy
     assert data.exists()
 
 
-@pytest.mark.skipif(shutil.which("dbt") is None, reason="dbt is not installed")
-def test_the_example_builds_with_dbt(tmp_path: Path) -> None:
-    shutil.copytree(PACKAGE, tmp_path / "dbt")
-    where = {**os.environ, "MAHREM_COMMAND": f"{sys.executable} -m mahrem"}
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, missing_part: Callable[[str], None]) -> Built:
+    """The example, and models that try more, built once by a real dbt."""
+    program = Path(sys.prefix, "dbt/bin/dbt")
+    if not program.exists():
+        missing_part("no dbt: scripts/set_up.sh installs it")
+    folder = tmp_path_factory.mktemp("it's here")
+    shutil.copytree(PACKAGE, folder / "dbt")
+    project = folder / "dbt/example"
+    for name, text in MODELS.items():
+        (project / f"models/{name}.sql").write_text(text, encoding="utf-8")
+    (project / "models/more.yml").write_text(BROKEN_PROMISE, encoding="utf-8")
+    private = folder / "temporary"
+    private.mkdir()
+    where = {**os.environ, "MAHREM_COMMAND": f"{sys.executable} -m mahrem", "TMPDIR": str(private)}
+    where |= {"DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "DO_NOT_TRACK": "1"}
     for step in (["deps"], ["build"]):
-        subprocess.run(
-            ["dbt", *step, "--profiles-dir", "."], cwd=tmp_path / "dbt/example", env=where, check=True
+        done = subprocess.run(
+            [program, "--no-use-colors", *step, "--profiles-dir", "."],
+            cwd=project,
+            env=where,
+            capture_output=True,
+            text=True,
+            check=False,
         )
-    assert (tmp_path / "dbt/example/releases/patients/data.parquet").exists()
+    results = json.loads((project / "target/run_results.json").read_text())["results"]
+    states = {result["unique_id"].split(".")[2]: result["status"] for result in results}
+    return Built(project, private, states, done.stdout + done.stderr)
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a dbt project came to."""
+
+    project: Path
+    private: Path
+    states: dict[str, str]
+    said: str
+
+    def rows(self, table: str) -> list[Any]:
+        with duckdb.connect(str(self.project / "hospital.duckdb"), read_only=True) as connection:
+            return list(connection.sql(f"select * from {table}").fetchall())
+
+
+QUERY = (
+    "select 20 + i % 3 as age, case when i % 2 = 0 then 'flu' else 'gout' end as ill from range(60) as t (i)"
+)
+ASKED = "['--qi', 'age', '--sensitive', 'ill', '-k', '{k}', '--no-html']"
+CONFIG = (
+    "{{{{ config(materialized='anonymized', release='releases/{name}', options=" + ASKED + "{more}) }}}}\n"
+)
+HOOKED = (
+    """, pre_hook=["create or replace table visits as (%s)", "delete from visits where age = 22"]""" % QUERY
+)
+MODELS = {
+    "commented": CONFIG.format(name="commented", k=5, more="") + QUERY + "\n-- the last line is a comment",
+    "hooked": CONFIG.format(name="hooked", k=5, more=HOOKED) + "select * from visits",
+    "impossible": CONFIG.format(name="impossible", k=61, more="") + QUERY,
+    "raw": "{{ config(materialized='table') }}\n" + QUERY.replace("% 3", ""),
+}
+BROKEN_PROMISE = """
+models:
+  - name: raw
+    data_tests:
+      - mahrem.keeps_promise:
+          name: raw_keeps_five
+          arguments:
+            options: ["--qi", "age", "-k", "5"]
+"""
+
+
+def test_models_hooks_and_tests_of_dbt_make_and_audit_releases(built: Built) -> None:
+    assert built.states["patients"] == "success", built.said
+    assert built.states["wards"] == "success"
+    audits = [name for name in built.states if name.startswith("mahrem_keeps_promise")]
+    assert len(audits) == 2
+    assert {built.states[name] for name in audits} == {"pass"}
+    for name in ("patients", "wards"):
+        assert (built.project / f"releases/{name}/data.parquet").exists()
+
+
+def test_a_model_may_end_in_a_comment_and_change_its_rows_before(built: Built) -> None:
+    assert built.states["commented"] == "success", built.said
+    assert len(built.rows("commented")) == 60
+    assert built.states["hooked"] == "success"
+    assert len(built.rows("hooked")) == 40  # those of age 22 were gone before rows were copied
+
+
+def test_what_cannot_be_promised_is_no_table_and_what_breaks_a_promise_fails(built: Built) -> None:
+    assert built.states["impossible"] == "error"
+    assert "exit code 3" in built.said
+    assert not (built.project / "releases/impossible").exists()
+    with pytest.raises(duckdb.Error, match="impossible"):
+        built.rows("impossible")
+    assert built.states["raw_keeps_five"] == "fail"
+
+
+def test_no_copy_of_rows_stays_after_dbt(built: Built) -> None:
+    assert not list(built.private.glob("mahrem-dbt-*"))

@@ -11,6 +11,7 @@
   {%- set target_relation = this.incorporate(type='table') -%}
   {%- set existing = load_cached_relation(this) -%}
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
+  {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {%- set place = mahrem.copied(compiled_code) -%}
   {%- set words = mahrem.release_words(place, release, config.get('policy'), config.get('options', [])) -%}
@@ -22,7 +23,6 @@
     ) %}
   {%- endif -%}
 
-  {{ run_hooks(pre_hooks, inside_transaction=True) }}
   {% if existing is not none and existing.type != 'table' %}{{ adapter.drop_relation(existing) }}{% endif %}
   {% call statement('main') -%}
     create or replace table {{ target_relation }} as

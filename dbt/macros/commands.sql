@@ -23,7 +23,8 @@ mahrem([{% for word in words %}'{{ (word | string) | replace("'", "''") }}'{% if
 {# A copy of rows that only this user can read, for a command to look at; gives where it lies. #}
 {% macro copied(rows) -%}
   {%- set place = run_query('select mahrem_place()').columns[0].values()[0] -%}
-  {%- do run_query("copy (" ~ rows ~ ") to '" ~ place ~ "' (format parquet)") -%}
+  {#- The rows end on a line of their own: a model may end in a comment. -#}
+  {%- do run_query("copy (\n" ~ rows ~ "\n) to '" ~ (place | replace("'", "''")) ~ "' (format parquet)") -%}
   {{ return(place) }}
 {%- endmacro %}
 
@@ -31,6 +32,6 @@ mahrem([{% for word in words %}'{{ (word | string) | replace("'", "''") }}'{% if
 {# Run a command and give its exit code; the copy it looked at goes with it. #}
 {% macro exit_code(words, place) -%}
   {%- set code = run_query('select ' ~ mahrem.command(words)).columns[0].values()[0] -%}
-  {%- do run_query("select mahrem_forget('" ~ place ~ "')") -%}
+  {%- do run_query("select mahrem_forget('" ~ (place | replace("'", "''")) ~ "')") -%}
   {{ return(code | int) }}
 {%- endmacro %}

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+_STANDARD_ERROR = 2
 _PLACES: set[Path] = set()  # folders that were made and not yet removed
 
 
@@ -49,8 +50,8 @@ def register(connection: Any, command: Sequence[str] | None = None) -> None:
     called = list(command or (sys.executable, "-m", "mahrem"))
 
     def run(words: list[str]) -> int:
-        # What it says goes to the standard error of dbt; no shell sees the words.
-        return subprocess.run([*called, *words], check=False, stdout=sys.stderr).returncode  # noqa: S603
+        # What it says goes to the standard error of the process, whatever dbt made of sys.stderr; no shell sees the words.
+        return subprocess.run([*called, *words], check=False, stdout=_STANDARD_ERROR).returncode  # noqa: S603
 
     for name, function, takes, gives in (
         ("mahrem", run, ["VARCHAR[]"], "INTEGER"),

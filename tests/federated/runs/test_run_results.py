@@ -70,7 +70,11 @@ def test_every_kind_of_model_is_asked_about_new_rows(runs: dict[str, Path], kind
     assert found.accuracy > 0.85
     assert found.findings == ()
     again = predict_rows(runs[kind], NEW.reverse(), proba=True).table.reverse()
-    assert again.equals(found.table)  # a row's answer depends on that row alone
+    # A row's answer depends on that row alone, but for how a product of matrices is rounded.
+    assert again["prediction"].equals(found.table["prediction"])
+    assert np.allclose(
+        again.select("p(no)", "p(yes)").to_numpy(), likely, rtol=0, atol=1e-6
+    )  # weights of 32 bits
     file = next(path for path in runs[kind].glob("model.*") if path.suffix in {".npz", ".json"})
     assert predict_rows(file, NEW, proba=True).table.equals(found.table)
     model = RuleList.from_json(file.read_text()) if file.suffix == ".json" else SharedModel.load(runs[kind])
