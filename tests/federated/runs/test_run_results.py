@@ -70,7 +70,7 @@ def test_every_kind_of_model_is_asked_about_new_rows(runs: dict[str, Path], kind
     assert found.accuracy > 0.85
     assert found.findings == ()
     again = predict_rows(runs[kind], NEW.reverse(), proba=True).table.reverse()
-    # A row's answer depends on that row alone, but for how a product of matrices is rounded.
+    # A row's answer depends on that row alone, but for how a product of matrices in 32 bits is rounded.
     assert again["prediction"].equals(found.table["prediction"])
     assert np.allclose(
         again.select("p(no)", "p(yes)").to_numpy(), likely, rtol=0, atol=1e-6
