@@ -137,55 +137,6 @@ MODELS = {
     "impossible": released("impossible", 61),
     "raw": "{{ config(materialized='table') }}\n" + QUERY.replace("% 3", ""),
 }
-BROKEN_PROMISE, encoding="utf-8")
-    private = folder / "temporary"
-    private.mkdir()
-    where = {**os.environ, "MAHREM_COMMAND": f"{sys.executable} -m mahrem", "TMPDIR": str(private)}
-    where |= {"DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "DO_NOT_TRACK": "1"}
-    for step in (["deps"], ["build"]):
-        done = subprocess.run(
-            [program, "--no-use-colors", *step, "--profiles-dir", "."],
-            cwd=project,
-            env=where,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    results = json.loads((project / "target/run_results.json").read_text())["results"]
-    states = {result["unique_id"].split(".")[2]: result["status"] for result in results}
-    return Built(project, private, states, done.stdout + done.stderr)
-
-
-@dataclass(frozen=True)
-class Built:
-    """What a dbt project came to."""
-
-    project: Path
-    private: Path
-    states: dict[str, str]
-    said: str
-
-    def rows(self, table: str) -> list[Any]:
-        with duckdb.connect(str(self.project / "hospital.duckdb"), read_only=True) as connection:
-            return list(connection.table(table).fetchall())
-
-
-QUERY = (
-    "select 20 + i % 3 as age, case when i % 2 = 0 then 'flu' else 'gout' end as ill from range(60) as t (i)"
-)
-ASKED = "['--qi', 'age', '--sensitive', 'ill', '-k', '{k}', '--no-html']"
-CONFIG = (
-    "{{{{ config(materialized='anonymized', release='releases/{name}', options=" + ASKED + "{more}) }}}}\n"
-)
-HOOKED = (
-    """, pre_hook=["create or replace table visits as (%s)", "delete from visits where age = 22"]""" % QUERY
-)
-MODELS = {
-    "commented": CONFIG.format(name="commented", k=5, more="") + QUERY + "\n-- the last line is a comment",
-    "hooked": CONFIG.format(name="hooked", k=5, more=HOOKED) + "select * from visits",
-    "impossible": CONFIG.format(name="impossible", k=61, more="") + QUERY,
-    "raw": "{{ config(materialized='table') }}\n" + QUERY.replace("% 3", ""),
-}
 BROKEN_PROMISE = """
 models:
   - name: raw

@@ -50,8 +50,8 @@ def register(connection: Any, command: Sequence[str] | None = None) -> None:
     called = list(command or (sys.executable, "-m", "mahrem"))
 
     def run(words: list[str]) -> int:
-        # What it says goes to the standard error of the process, for dbt may have changed sys.stderr; no shell
-        # sees the words.
+        # What it says goes to the standard error of the process, for dbt may have changed sys.stderr; no
+        # shell sees the words.
         return subprocess.run([*called, *words], check=False, stdout=_STANDARD_ERROR).returncode  # noqa: S603
 
     for name, function, takes, gives in (
