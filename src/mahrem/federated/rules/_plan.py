@@ -37,8 +37,8 @@ class RulesPlan:
         sum_over: Whom supports of ``one-shot`` are summed over. See :class:`MergedRules`.
         least_clients: Fewer clients and there is no model, and clients refuse hidden sums of fewer. By
             default all members of a federation where sums are hidden, else 2.
-        least_count: Counts are sent in multiples of this, rounded down, so that no difference of two speaks
-            of fewer people. Above 1 the model is not exact.
+        least_count: Counts are sent in multiples of this, rounded down: each is known to within it. Above 1
+            the model is not exact.
         recount: Count again if a client is lost: the difference tells its counts. See :class:`ExactSettings`.
 
     Raises:
