@@ -124,12 +124,14 @@ class ClientGuard:
         again = memory.promised() if promises(self.federation, settings) else ()
         moved = memory.changes(checked) if self._subtracts(settings, checked) else ()
         members = strangers(self.federation, self.member.name, self.known.keys())
-        return (*members, *spots, *again, *memory.recuts(), *moved)
+        finer = memory.regrouped(settings)
+        return (*members, *spots, *again, *memory.recuts(), *finer, *moved)
 
     def keep(self, source: object, settings: ClientSettings, checked: TableCheck) -> None:
         """Remember what a later run may be held against, before anything leaves."""
         memory = self.memory(source)
         memory.keep_cuts()
+        memory.keep_groups(settings)
         if promises(self.federation, settings):
             memory.keep_promise()
         if self._subtracts(settings, checked):

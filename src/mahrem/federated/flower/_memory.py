@@ -13,7 +13,8 @@ from typing import Any
 
 from mahrem.errors import InvalidInput, MahremError
 from mahrem.federated.flower._federation import Federation
-from mahrem.federated.runs import CheckFinding, RulesTask, TableCheck
+from mahrem.federated.rules import RulesPlan
+from mahrem.federated.runs import CheckFinding, ClientSettings, RulesTask, TableCheck
 from mahrem.federated.sums import append_private
 
 FEW_CHANGED = 20  # people; results before and after as many joined or left speak of all of them together
@@ -56,6 +57,21 @@ class TableMemory:
         moved = {name for name, places in before if name in cuts and cuts[name] != places}
         return tuple(CheckFinding(code="recut", column=name) for name in cuts if name in moved)
 
+    def regrouped(self, settings: ClientSettings) -> tuple[CheckFinding, ...]:
+        """Find that counts are rounded otherwise than in an earlier federation.
+
+        What lies between the multiples of five and of six is one count. Multiples of ten say no more than
+        those of five that were told before.
+        """
+        least = groups_of(self.federation, settings)
+        if least is None:
+            return ()
+        with _readable("groups"):
+            about = columns_of(self.federation)
+            before = {int(line["least"]) for line in self._lines("groups") if about & {*line["about"]}}
+            told = not before or any(least % earlier == 0 for earlier in before)
+        return () if told else (self._of_target("regrouped"),)
+
     def changes(self, held: TableCheck) -> tuple[CheckFinding, ...]:
         """Find that a few people joined or left since the table was learnt from.
 
@@ -81,6 +97,12 @@ class TableMemory:
         cuts = cuts_of(self.federation)
         if cuts:
             self._keep("cuts", cuts=cuts)
+
+    def keep_groups(self, settings: ClientSettings) -> None:
+        """Remember what counts are multiples of, before any is sent."""
+        least = groups_of(self.federation, settings)
+        if least is not None:
+            self._keep("groups", least=least, about=sorted(columns_of(self.federation)))
 
     def keep_table(self, held: TableCheck) -> None:
         """Remember what the table held, without a cell of it, before anything is learnt from it."""
@@ -130,6 +152,14 @@ def cuts_of(federation: Federation) -> dict[str, tuple[float, ...]]:
     task = federation.task
     bins = task.schema.bins if isinstance(task, RulesTask) else {}
     return {name: tuple(map(float, places)) for name, places in bins.items()}
+
+
+def groups_of(federation: Federation, settings: ClientSettings) -> int | None:
+    """Give what a client's counts are multiples of; None where none leave, or with noise."""
+    plan = federation.task.plan
+    if not isinstance(plan, RulesPlan) or settings.epsilon is not None:
+        return None
+    return plan.counted_by(settings.least_count)
 
 
 def columns_of(federation: Federation) -> frozenset[str]:

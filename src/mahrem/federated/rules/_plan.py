@@ -97,6 +97,10 @@ class RulesPlan:
             support=self.support, confidence=self.confidence, longest=self.longest, cut=self.cut
         )
 
+    def counted_by(self, wanted: int | None) -> int:
+        """Give what a client's counts are multiples of, where its owner wants them to be of so many."""
+        return max(self.least_count, wanted or 1)
+
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into a file; what is None is left out."""
         return {name: value for name, value in asdict(self).items() if value is not None}

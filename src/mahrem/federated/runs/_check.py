@@ -39,6 +39,7 @@ FAULTS = (
     "numbers",
     "few",
     "recut",
+    "regrouped",
     "stranger",
     "noiseless",
     "exact",

@@ -96,7 +96,7 @@ class RulesTask:
             cells,
             target=self.schema.target,
             protect=disguise_rules(self.plan, settings, noisy),
-            least_count=max(self.plan.least_count, settings.least_count or 1),
+            least_count=self.plan.counted_by(settings.least_count),
         )
         rows = Note("federation.rows", {"rows": silo.table.bits.rows})
         return self.client(owner.name, silo, owner.keys), rows
