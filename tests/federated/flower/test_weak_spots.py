@@ -248,10 +248,13 @@ def test_one_who_joined_between_two_runs_is_not_read_off_their_difference(base: 
     refused(base, file, "fewer than twenty")  # as many rows as before
     pl.concat([TABLE, people(20, 9)]).write_csv(base / "table.csv")
     join(base, file)  # twenty together
-    state = base / "state" / "federations" / "tables.jsonl"
-    assert stat.S_IMODE(state.stat().st_mode) == 0o600
-    assert not any(town in state.read_text() for town in TABLE["town"].unique())
-    state.write_text("broken")
+    state = base / "state" / "federations"
+    kept = [state / "tables.jsonl", *(state / "rows").iterdir()]
+    assert {stat.S_IMODE(file.stat().st_mode) for file in kept} == {0o600}
+    assert not any(town.encode() in file.read_bytes() for town in TABLE["town"].unique() for file in kept)
+    kept[1].write_bytes(b"broken")
+    refused(base, file, "earlier tables cannot be read; mend it")
+    kept[0].write_text("broken")
     refused(base, file, "earlier tables cannot be read; mend it")
 
 
