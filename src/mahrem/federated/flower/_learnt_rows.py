@@ -103,8 +103,8 @@ def least_told_apart(now: LearntRows, before: Sequence[LearntRows]) -> int | Non
 
     Rows that are written alike may be of two people, one in each of two tables, who then look like one in
     both. So combinations are tried, too: unions and differences of up to six tables (of two, if there are
-    more, of one from forty on), and the one with the least squares. What is between the nearest and the table is such a group. A
-    table that is one of the others again, or some of them together, tells nothing new.
+    more, of one from forty on), and the one with the least squares. What is between the nearest and the table
+    is such a group. A table that is one of the others again, or some of them together, tells nothing new.
 
     That is about sums over rows of the same columns. Tables of other columns are compared by each column that
     both have; so are those of nearly as many rows, since a column that is written anew makes other rows of
