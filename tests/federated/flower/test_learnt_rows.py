@@ -147,7 +147,8 @@ def test_the_same_table_under_another_key_has_other_hashes(
     monkeypatch.setenv("MAHREM_STATE", str(tmp_path / "other"))
     other = of(TABLE)
     assert mine.digest() != other.digest()
-    assert mine.shared(other) == 0
+    assert mine.resembles(mine)
+    assert not mine.resembles(other)
 
 
 @pytest.fixture
@@ -222,6 +223,15 @@ def test_a_new_key_and_a_new_name_of_the_file_do_not_make_a_new_table(base: Path
     assert House(base).join(TABLE) == []
     assert House(base, key="south").join(pl.concat([TABLE, NEW]), "table-2.csv") == ["changed"]
     assert House(base, key="south").join(people(90, 5), "others.csv") == []
+
+
+def test_houses_whose_tables_have_few_different_rows_are_not_taken_for_one(base: Path) -> None:
+    few = [
+        TABLE.select(age=pl.lit(40), town="town", **{"class": "class"}).sample(90, seed=seed)
+        for seed in (1, 2)
+    ]
+    assert House(base).join(few[0]) == []
+    assert House(base, key="south").join(few[1], "south.csv") == []
 
 
 def test_without_the_key_of_before_nothing_can_be_compared_and_nothing_is_joined(base: Path) -> None:

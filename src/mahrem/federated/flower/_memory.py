@@ -117,7 +117,7 @@ class TableMemory:
     def _learnt_before(self, rows: LearntRows) -> Iterator[LearntRows]:
         """Give the tables that this one may be subtracted from, each once.
 
-        Those of its client or of its place, and any with the same columns and half of the rows or more.
+        Those of its client or of its place, and any that it resembles.
         """
         about, seen = columns_of(self.federation), set[str]()
         for line, own in self._all_lines("tables"):
@@ -129,7 +129,7 @@ class TableMemory:
             if not about & {*line["about"]} or digest in seen:
                 continue
             before = LearntRows.read(self._rows_file(digest).read_bytes())
-            if own or (before.names == rows.names and 2 * rows.shared(before) >= min(rows.rows, before.rows)):
+            if own or rows.resembles(before):
                 seen.add(digest)
                 yield before
 

@@ -30,7 +30,6 @@ class _Step:
     """A question that was answered, and how far its run came with it."""
 
     named: bytes = b""  # digest of the items and classes of the run
-    items: int = 0
     classes: int = 0
     counted: int = 0  # sets
     longest: int = 0  # items of a set that was counted
@@ -105,7 +104,7 @@ class ExactProtocol:
         before = self._start if first else self._here
         if not first and named != before.named:
             raise InvalidInput(f"kind={kind!r}: items or classes are others than those counted first")
-        step = replace(before, named=named, items=items, classes=classes, followed=False)
+        step = replace(before, named=named, classes=classes, followed=False)
         if kind == "cover":
             step.last = _listed(before, sets, body)
             return before, step
