@@ -59,8 +59,8 @@ class TableMemory:
                 for line in self._lines("cuts")
                 for name, places in line["cuts"].items()
             ]
-        told = {name for name, _ in before}  # cuts that were there before tell nothing new
-        moved = [name for name in cuts if name in told and (name, cuts[name]) not in before]
+        counted = {name for name, _ in before}  # cuts that were there before tell nothing new
+        moved = [name for name in cuts if name in counted and (name, cuts[name]) not in before]
         return tuple(CheckFinding(code="recut", column=name) for name in moved)
 
     def regrouped(self, settings: ClientSettings) -> tuple[CheckFinding, ...]:
@@ -75,8 +75,8 @@ class TableMemory:
         with _readable("groups"):
             about = columns_of(self.federation)
             before = {int(line["least"]) for line in self._lines("groups") if about & {*line["about"]}}
-            told = not before or any(least % earlier == 0 for earlier in before)
-        return () if told else (self._of_target("regrouped"),)
+            covered = not before or any(least % earlier == 0 for earlier in before)
+        return () if covered else (self._of_target("regrouped"),)
 
     def changes(self, rows: LearntRows) -> tuple[CheckFinding, ...]:
         """Find that a table tells a few people apart from all that it was learnt from with before.

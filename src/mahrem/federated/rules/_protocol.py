@@ -171,9 +171,9 @@ def _places(before: Integers, rules: Integers) -> Integers:
         number = number.ravel()
         place = np.full(len(number), -1, np.int64)
         place[number[: len(before)]] = np.arange(len(before))
-        found: Integers = place[number[len(before) :]]
-        if found[0] >= 0 and (np.diff(found) > 0).all():
-            return found
+        order: Integers = place[number[len(before) :]]
+        if order[0] >= 0 and (np.diff(order) > 0).all():
+            return order
     raise InvalidInput("rules: a later list must be what is left of the one before, in its order")
 
 

@@ -351,8 +351,8 @@ def hidden_report(report: Mapping[str, Any]) -> dict[str, Any]:
         >>> hidden_report({"anonymised": True, "holds": True, "rows": 247, "risk": {"highest": 0.2}})
         {'anonymised': True, 'holds': True, 'rows': 240}
     """
-    told = {name: report[name] for name in TOLD if name in report}
-    return told | ({"rows": report["rows"] - report["rows"] % 10} if "rows" in report else {})
+    promise = {name: report[name] for name in TOLD if name in report}
+    return promise | ({"rows": report["rows"] - report["rows"] % 10} if "rows" in report else {})
 
 
 def privacy_report(release: Release | None, rows: int) -> dict[str, Any]:
