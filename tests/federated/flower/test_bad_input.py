@@ -207,7 +207,11 @@ SERVERS: dict[str, tuple[Task, list[Message], str]] = {
     "begins a sum twice": (HIDDEN, [*sums({}), *sums({})], "was begun already"),
     "drops the beginning": (HIDDEN, sums({}, NAMED)[1:], "not begun here"),
     "replays a sum of another run": (HIDDEN, [*sums({}), *sums({}, NAMED, run="old")[1:]], "not begun here"),
-    "asks for the end first": (HIDDEN, [*sums({}), sums({}, {}, {}, {"words": b""})[-1]], ""),
+    "asks for the end first": (
+        HIDDEN,
+        [*sums({}), sums({}, {}, {}, {"words": b""})[-1]],
+        "not all of them gave their word",
+    ),
     "asks for weights of trees": (TREES, [train(1, START)], "hidden only"),
     "asks for counts of weights": (
         WEIGHTS,
@@ -215,8 +219,12 @@ SERVERS: dict[str, tuple[Task, list[Message], str]] = {
         "no question that this client",
     ),
     "asks for rules of weights": (HIDDEN, [Message("rules", "run", 1, {})], "hidden only"),
-    "asks for rules of counts": (RULES, [Message("rules", "run", 1, {"columns": ["town"]})], ""),
-    "asks for nothing at all": (RULES, [Message("", "", -1, {})], ""),
+    "asks for rules of counts": (
+        RULES,
+        [Message("rules", "run", 1, {"columns": ["town"]})],
+        "refused: exact was agreed",
+    ),
+    "asks for nothing at all": (RULES, [Message("", "", -1, {})], "refused: exact was agreed"),
 }
 
 
@@ -232,6 +240,7 @@ def test_a_server_that_does_not_keep_to_the_plan_is_refused_in_the_log_of_the_cl
         assert isinstance(grid.send({"north": question})["north"], Message)
     said = grid.send({"north": questions[-1]})["north"]
     assert isinstance(said, Failure)
+    assert why
     assert why in said.reason
     assert said.reason != "this client could not answer"
     lines = [json.loads(line) for line in log.read_text().splitlines()]

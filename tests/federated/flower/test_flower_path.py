@@ -83,7 +83,7 @@ def learnt(
             verify=federation.signed_by,
         )
         silo = RulesSilo(table, target="class", protect=protect)
-        answerer = RulesTask(SCHEMA, plan).client(name, silo, own)
+        answerer = RulesTask(SCHEMA, plan).client(name, silo, own, members=len(tables))
         nodes[name] = FlowerNode(federation, key, (changes or {}).get(name, lambda same: same)(answerer))
         nodes[name]._name = name
     wire = Wire(nodes) if tamper is None else Wire(nodes, tamper)

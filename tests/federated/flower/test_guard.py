@@ -300,7 +300,7 @@ BAD_SERVERS: dict[str, tuple[list[Message], str]] = {
                 {"columns": ["a", "b"], "support": 0.001, "longest": 1, "by_rule": False, "most": None},
             )
         ],
-        "support below the agreed",
+        "support other than the agreed",
     ),
     "asks for weights": ([Message("train", "run", 1, {"weights": np.zeros(3, np.float32)})], "hidden only"),
     "asks for something that is none": ([Message("../../etc/passwd", "run", 1, {})], "refused"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,10 +12,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from federation_processes import load_flower
 from mahrem.errors import InvalidInput, OutputFailed
 from mahrem.federated.flower import Federation, init_federation, join_federation, make_key_files
+from mahrem.federated.flower._memory import TableMemory
 from mahrem.federated.rules import RulesPlan, RulesSchema, RulesSilo
 from mahrem.federated.runs import ClientSettings, RulesTask, WeightsTask
 from mahrem.federated.weights import LearningPlan, Protections, propose_schema
@@ -132,8 +136,33 @@ def test_a_table_that_is_anonymised_first_needs_no_noise(base: Path) -> None:
 def test_exact_counts_are_joined_by_those_who_agreed_to_that(base: Path) -> None:
     file, known = made(base, RulesPlan(least_count=1)), keys_of(base, "east", "south")
     refused(base, file, "counts leave as they are.*despite='exact:class'", known=known)
+    refused(base, file, "groups of fewer than five.*despite='exact:class'", known=known, least_count=4)
     join(base, file, least_count=5)
-    join(base, file, yes=True)
+    few = made(base, RulesPlan(least_count=4), "few")
+    refused(base, few, "groups of fewer than five.*despite='exact:class'")
+    refused(base, few, "other multiples than.*despite='regrouped:class'", least_count=6)
+    join(base, file, yes=True, despite=("regrouped",))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.integers(1, 24), min_size=2, max_size=5), st.sampled_from(["masked", "plain"]))
+def test_counts_that_are_rounded_in_several_ways_are_not_put_together(
+    base: Path, leasts: list[int], way: str
+) -> None:
+    """Of what is sent each says no more than one before it did, so that counts stay as wide."""
+    file = base / "study" / "federation.toml"
+    agreed = Federation.read(file if file.exists() else made(base, COUNTS))
+    folder = base / secrets.token_hex(4)
+    told: list[int] = []
+    for least in leasts:
+        plan = RulesPlan(least_count=least, sum=way)
+        memory = TableMemory(folder, "north", "table.csv", replace(agreed, task=RulesTask(RULES, plan)))
+        if not memory.regrouped(ClientSettings()):
+            memory.keep_groups(ClientSettings())
+            told.append(least)
+    assert told[0] == leasts[0]
+    held = {tuple(count // least for least in told) for count in range(200)}
+    assert len(held) == len({count // told[0] for count in range(200)})
 
 
 def test_a_promise_that_is_split_over_several_plans_is_noticed(base: Path) -> None:
@@ -219,10 +248,13 @@ def test_one_who_joined_between_two_runs_is_not_read_off_their_difference(base: 
     refused(base, file, "fewer than twenty")  # as many rows as before
     pl.concat([TABLE, people(20, 9)]).write_csv(base / "table.csv")
     join(base, file)  # twenty together
-    state = base / "state" / "federations" / "tables.jsonl"
-    assert stat.S_IMODE(state.stat().st_mode) == 0o600
-    assert not any(town in state.read_text() for town in TABLE["town"].unique())
-    state.write_text("broken")
+    state = base / "state" / "federations"
+    kept = [state / "tables.jsonl", *(state / "rows").iterdir()]
+    assert {stat.S_IMODE(file.stat().st_mode) for file in kept} == {0o600}
+    assert not any(town.encode() in file.read_bytes() for town in TABLE["town"].unique() for file in kept)
+    kept[1].write_bytes(b"broken")
+    refused(base, file, "earlier tables cannot be read; mend it")
+    kept[0].write_text("broken")
     refused(base, file, "earlier tables cannot be read; mend it")
 
 

@@ -257,7 +257,7 @@ def test_a_client_tells_of_single_cells_and_counts_by_no_more_than_agreed() -> N
         with pytest.raises(InvalidInput):
             client.answer(Message("frequent", "run", 1, {**frequent, **lie}))
     counts = {"columns": ["a", "b"], "places": [0, 1], "cells": ["1", "3"], "classes": ["j", "n"]}
-    one, two = np.array([[0, -1], [1, -1]]), np.array([[0, 1]])
+    one, two = np.array([[0], [1]]), np.array([[0, 1]])
     assert client.answer(Message("counts", "run", 1, {**counts, "sets": one})).body["numbers"].size == 6
     with pytest.raises(InvalidInput, match="longest=1"):
         client.answer(Message("counts", "run", 1, {**counts, "sets": two}))

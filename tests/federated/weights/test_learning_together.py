@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.runs import TableSharing, WeightsSimulation, simulate, split_table, train_alone
@@ -72,6 +74,32 @@ def test_under_a_hidden_sum_rows_are_told_in_tens() -> None:
         body = {"protocol": 1, "agreed": agreed, "rounds": 1}
         answer = silo.answer(Message("prepare", "run", 0, body)).body
         assert answer == {"report": {"anonymised": False, "rows": told}}
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(5, 36), st.sampled_from([2, 3, 40]), st.integers(0, 1))
+def test_what_a_hidden_sum_tells_of_a_silo_is_the_same_for_all_tables_of_as_many_tens(
+    tens: int, k: int, diverse: int
+) -> None:
+    """Of classes and their mean size, or from why a policy cannot be kept, the server got the exact rows."""
+    plan, schema = LearningPlan(model="logistic", sum="masked"), propose_schema(people(), "class")
+    sensitive = {"sensitive": {"class": {"l": 3}}} if diverse else {}
+    told = []
+    for rows in (10 * tens, 10 * tens + 3, 10 * tens + 9):
+        policy = {"quasi": ["age", "town"], "k": k, **sensitive}
+        silo = TrainingSilo("a", people(rows), schema, plan, policy).for_grid()
+        agreed = plan.fingerprint(schema.fingerprint())
+        body = {"protocol": 1, "agreed": agreed, "rounds": 1}
+        try:
+            told.append(silo.answer(Message("prepare", "run", 0, body)).body)
+        except InvalidInput as error:
+            told.append({"why": str(error)})
+    assert told[0] in (
+        {"report": {"anonymised": True, "holds": True, "rows": 10 * tens}},
+        {"why": "this silo cannot take part; where what it sends is hidden or noisy it tells nobody why"},
+    )
+    if 10 * tens >= k:
+        assert told[0] == told[1] == told[2]
 
 
 def test_a_masked_client_refuses_to_send_weights_in_the_clear() -> None:

@@ -124,7 +124,7 @@ def test_under_noise_a_refusal_does_not_tell_why() -> None:
     made = pair(PLAN)
     made["c"] = replace(made["a"], name="c", frame=people(90).drop("town"))
     told = run(made, PLAN).left_out["c"]
-    assert told == "this silo cannot take part; under noise it tells nobody why"
+    assert told == "this silo cannot take part; where what it sends is hidden or noisy it tells nobody why"
     with pytest.raises(InvalidInput, match=told) as error:  # also if nobody asked it to prepare
         made["c"].answer(question(made["c"]))
     assert error.value.__cause__ is not None

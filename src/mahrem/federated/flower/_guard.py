@@ -13,6 +13,7 @@ from pathlib import Path
 from mahrem.errors import InvalidInput, MahremError, spelled
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.flower._known_houses import KnownHouses
+from mahrem.federated.flower._learnt_rows import LearntRows
 from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.flower._memory import TableMemory, columns_of, now, table_name
 from mahrem.federated.flower._weak_spots import promises, strangers, weak_spots
@@ -111,7 +112,7 @@ class ClientGuard:
             )
 
     def faults(
-        self, source: object, settings: ClientSettings, checked: TableCheck
+        self, source: object, settings: ClientSettings, rows: LearntRows | None
     ) -> tuple[CheckFinding, ...]:
         """Find what the plan, and what is remembered of the table, let a server do to its people.
 
@@ -122,27 +123,29 @@ class ClientGuard:
         spots = () if agreed else weak_spots(self.federation, settings)
         memory = self.memory(source)
         again = memory.promised() if promises(self.federation, settings) else ()
-        moved = memory.changes(checked) if self._subtracts(settings, checked) else ()
+        moved = () if rows is None else memory.changes(rows)
         members = strangers(self.federation, self.member.name, self.known.keys())
-        return (*members, *spots, *again, *memory.recuts(), *moved)
+        finer = memory.regrouped(settings)
+        return (*members, *spots, *again, *memory.recuts(), *finer, *moved)
 
-    def keep(self, source: object, settings: ClientSettings, checked: TableCheck) -> None:
+    def keep(self, source: object, settings: ClientSettings, rows: LearntRows | None) -> None:
         """Remember what a later run may be held against, before anything leaves."""
         memory = self.memory(source)
         memory.keep_cuts()
+        memory.keep_groups(settings)
         if promises(self.federation, settings):
             memory.keep_promise()
-        if self._subtracts(settings, checked):
-            memory.keep_table(checked)
+        if rows is not None:
+            memory.keep_table(rows)
 
     def memory(self, source: object) -> TableMemory:
         """Give what is remembered of a table."""
         return TableMemory(self.folder, self.client, source, self.federation)
 
-    def _subtracts(self, settings: ClientSettings, checked: TableCheck) -> bool:
-        """Say whether two results over nearly the same rows differ by what is true of few people."""
+    def learnt_rows(self, settings: ClientSettings, checked: TableCheck) -> LearntRows | None:
+        """Give the rows that are learnt from, hashed; None where noise covers differences."""
         noisy = self.federation.task.plan.private or settings.epsilon is not None
-        return bool(checked.digests) and not noisy
+        return None if noisy or checked.learnt is None else LearntRows.of(checked.learnt)
 
     def _approvals(self) -> tuple[bool, bool]:
         """Say whether the owner of this key ever agreed to a plan, and whether to this one."""

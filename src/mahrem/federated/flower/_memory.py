@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import hmac
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,11 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.errors import InvalidInput, MahremError
-from mahrem.federated.flower._federation import Federation
-from mahrem.federated.runs import CheckFinding, RulesTask, TableCheck
+from mahrem.federated.flower._federation import Federation, Task
+from mahrem.federated.flower._learnt_rows import FEW_CHANGED, LearntRows, least_told_apart
+from mahrem.federated.rules import RulesPlan
+from mahrem.federated.runs import CheckFinding, ClientSettings, RulesTask, WeightsTask
 from mahrem.federated.sums import append_private
+from mahrem.files import private_key, write_whole
+from mahrem.learning.classifiers import DeclaredNumbers
 
-FEW_CHANGED = 20  # people; results before and after as many joined or left speak of all of them together
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 @dataclass(frozen=True)
@@ -53,24 +59,34 @@ class TableMemory:
                 for line in self._lines("cuts")
                 for name, places in line["cuts"].items()
             ]
-        moved = {name for name, places in before if name in cuts and cuts[name] != places}
-        return tuple(CheckFinding(code="recut", column=name) for name in cuts if name in moved)
+        counted = {name for name, _ in before}  # cuts that were there before tell nothing new
+        moved = [name for name in cuts if name in counted and (name, cuts[name]) not in before]
+        return tuple(CheckFinding(code="recut", column=name) for name in moved)
 
-    def changes(self, held: TableCheck) -> tuple[CheckFinding, ...]:
-        """Find that a few people joined or left since the table was learnt from.
+    def regrouped(self, settings: ClientSettings) -> tuple[CheckFinding, ...]:
+        """Find that counts are rounded otherwise than in an earlier federation.
 
-        Whoever has the results of both runs subtracts them and reads what is true of these few. Tables that
-        differ by many rows differ by as many people; of equally many rows few may have been exchanged.
+        What lies between the multiples of five and of six is one count. Multiples of ten say no more than
+        those of five that were told before.
         """
-        about = columns_of(self.federation)
+        least = groups_of(self.federation, settings)
+        if least is None:
+            return ()
+        with _readable("groups"):
+            about = columns_of(self.federation)
+            before = {int(line["least"]) for line in self._lines("groups") if about & {*line["about"]}}
+            covered = not before or any(least % earlier == 0 for earlier in before)
+        return () if covered else (self._of_target("regrouped"),)
+
+    def changes(self, rows: LearntRows) -> tuple[CheckFinding, ...]:
+        """Find that a table tells a few people apart from all that it was learnt from with before.
+
+        Whoever has the results of these runs puts them together and reads what is true of these few; see
+        :func:`least_told_apart`. A table that was learnt from before, or agreed to, tells nothing new.
+        """
         with _readable("tables"):
-            few = any(
-                about & {*line["about"]}
-                and held.differs(dict(line["digests"]))
-                and abs(int(line["rows"]) - held.rows) < FEW_CHANGED
-                for line in self._lines("tables")
-            )
-        return (self._of_target("changed"),) if few else ()
+            least = least_told_apart(rows, list(self._learnt_before(rows)))
+        return () if least is None or least >= FEW_CHANGED else (self._of_target("changed"),)
 
     def keep_promise(self) -> None:
         """Remember that a table answers with noise that no ledger pays for, before it does."""
@@ -82,22 +98,58 @@ class TableMemory:
         if cuts:
             self._keep("cuts", cuts=cuts)
 
-    def keep_table(self, held: TableCheck) -> None:
+    def keep_groups(self, settings: ClientSettings) -> None:
+        """Remember what counts are multiples of, before any is sent."""
+        least = groups_of(self.federation, settings)
+        if least is not None:
+            self._keep("groups", least=least, about=sorted(columns_of(self.federation)))
+
+    def keep_table(self, rows: LearntRows) -> None:
         """Remember what the table held, without a cell of it, before anything is learnt from it."""
-        self._keep(
-            "tables", rows=held.rows, digests=dict(held.digests), about=sorted(columns_of(self.federation))
-        )
+        digest = rows.digest()
+        path = self._rows_file(digest)
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_whole(path, rows.to_bytes(), durable=True)
+        about = sorted(columns_of(self.federation))
+        self._keep("tables", rows=digest, key=_key_name(), about=about)
+
+    def _learnt_before(self, rows: LearntRows) -> Iterator[LearntRows]:
+        """Give the tables that this one may be subtracted from, each once.
+
+        Those of its client or of its place, and any that it resembles.
+        """
+        about, seen = columns_of(self.federation), set[str]()
+        for line, own in self._all_lines("tables"):
+            if line["key"] != _key_name():
+                raise InvalidInput(
+                    "file='key': tables were learnt from under another key of this user; bring it back"
+                )
+            digest = str(line["rows"])
+            if not about & {*line["about"]} or digest in seen:
+                continue
+            before = LearntRows.read(self._rows_file(digest).read_bytes())
+            if own or rows.resembles(before):
+                seen.add(digest)
+                yield before
+
+    def _rows_file(self, digest: str) -> Path:
+        return self.folder / "rows" / f"{digest}.npz"
 
     def _of_target(self, code: str) -> CheckFinding:
         return CheckFinding(code=code, column=self.federation.task.schema.target)
 
     def _lines(self, name: str) -> Iterator[dict[str, Any]]:
+        """Give what is known of this client or this table."""
+        return (line for line, own in self._all_lines(name) if own)
+
+    def _all_lines(self, name: str) -> Iterator[tuple[dict[str, Any], bool]]:
+        """Give all that is known, and whether it is of this client or this table."""
         path, table = self._file(name), table_name(self.source)
         with _readable(name):
             text = path.read_text("utf-8") if path.exists() else ""
             for line in map(json.loads, text.splitlines()):
-                if line["client"] == self.client or line["table"] == table != "":
-                    yield line
+                yield line, line["client"] == self.client or line["table"] == table != ""
 
     def _keep(self, name: str, **facts: object) -> None:
         known = {"client": self.client, "table": table_name(self.source)}
@@ -122,21 +174,52 @@ def table_name(source: object) -> str:
     """Name a table wherever it takes part; one that has no name is nobody's."""
     if not isinstance(source, str | Path):
         return ""
-    return hashlib.sha256(str(Path(source).resolve()).encode()).hexdigest()
+    place = source if isinstance(source, str) and _URL.match(source) else Path(source).resolve()
+    return hashlib.sha256(str(place).encode()).hexdigest()
+
+
+def _key_name() -> str:
+    """Name the user's key that rows are hashed with, without telling it."""
+    return hmac.digest(private_key(), b"mahrem-rows-key", "sha256")[:8].hex()
 
 
 def cuts_of(federation: Federation) -> dict[str, tuple[float, ...]]:
-    """Give where columns are cut whose parts are counted."""
+    """Give where columns are cut whose parts are counted, or what says it."""
     task = federation.task
-    bins = task.schema.bins if isinstance(task, RulesTask) else {}
-    return {name: tuple(map(float, places)) for name, places in bins.items()}
+    if isinstance(task, RulesTask):
+        return {name: tuple(map(float, places)) for name, places in task.schema.bins.items()}
+    if not _counts_cells(task) or task.plan.private:
+        return {}
+    return {
+        name: (column.lower, column.upper, float(column.log))  # trees cut what lies between in equal parts
+        for name, column in task.schema.columns.items()
+        if isinstance(column, DeclaredNumbers)
+    }
+
+
+def groups_of(federation: Federation, settings: ClientSettings) -> int | None:
+    """Give what a client's counts are multiples of; None where none leave, or with noise."""
+    plan = federation.task.plan
+    if not isinstance(plan, RulesPlan) or settings.epsilon is not None:
+        return None
+    return plan.counted_by(settings.least_count)
 
 
 def columns_of(federation: Federation) -> frozenset[str]:
-    """Name the columns that sums of a federation speak of; a column of counts may be the class elsewhere."""
+    """Name the columns that sums of a federation speak of.
+
+    What counts people in cells, as rules and trees do, counts the same where class and column are exchanged.
+    """
     task = federation.task
-    counts = task.schema.columns if isinstance(task, RulesTask) else ()
+    counts = task.schema.columns if _counts_cells(task) else ()
     return frozenset({*counts, task.schema.target})
+
+
+def _counts_cells(task: Task) -> bool:
+    """Say whether sums over cells are asked for: counts, or those of gradients."""
+    if isinstance(task, WeightsTask):
+        return task.plan.kind.trees
+    return isinstance(task, RulesTask) or task.plan.model == "boosting"
 
 
 def now() -> str:

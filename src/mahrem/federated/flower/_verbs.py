@@ -84,12 +84,15 @@ def _take_part(guard: ClientGuard, settings: ClientSettings, tell: Tell) -> None
     history = guard.history(source, settings.members)
     owner = member.owner(settings.sum_secret, history)
     checked = federation.task.check(owner, settings)
-    checked = replace(checked, findings=(*checked.findings, *guard.faults(source, settings, checked)))
+    rows = guard.learnt_rows(settings, checked)
+    findings = (*checked.findings, *guard.faults(source, settings, rows))
+    checked = replace(checked, findings=findings, learnt=None)
     for finding in checked.findings:
         tell(Note("federation.of_client", {"client": member.name, "found": finding.describe()}))
     answerer, what = federation.task.join(owner, settings)
     checked.refuse()  # last: what cannot take part at all says so first
-    guard.keep(source, settings, checked)
+    guard.keep(source, settings, rows)
+    del rows  # a client may stay for long
     if history is not None:
         history.held = what
     names = {"client": member.name, "what": what, "federation": federation.fingerprint()}

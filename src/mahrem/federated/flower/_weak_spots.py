@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.flower._known_houses import plain_key
-from mahrem.federated.rules import RulesPlan
+from mahrem.federated.flower._memory import groups_of
+from mahrem.federated.rules import FEW_PEOPLE
 from mahrem.federated.runs import CheckFinding, ClientSettings, ShapeTask
 from mahrem.federated.weights import LearningPlan
 
@@ -24,8 +25,8 @@ def weak_spots(federation: Federation, settings: ClientSettings) -> Iterator[Che
 
     - ``noiseless``: what is learnt leaves without noise. Weights that the server chose (from the second round
       on any can have been reached) make a unit answer to one row, whose cells are then read off the sum.
-    - ``exact``: counts leave as they are. Those of a set of cells and of the same set with one cell more
-      differ by the people in between, and that may be one.
+    - ``exact``: counts leave as they are, or in groups of few. Those of a set of cells and of the same set
+      with one cell more differ by the people in between, and that may be one.
     - ``pair``: a sum of two tells each of them what the other counted.
     - ``recount``: sums of one run may be over different clients, and nobody remembers over whom.
     """
@@ -37,10 +38,9 @@ def weak_spots(federation: Federation, settings: ClientSettings) -> Iterator[Che
             yield CheckFinding(code="recount", column=target)
     if isinstance(plan, LearningPlan) and not plan.private and settings.policy is None:
         yield CheckFinding(code="noiseless", column=target)
-    if isinstance(plan, RulesPlan):
-        least = max(plan.least_count, settings.least_count or 1)
-        if least == 1 and settings.epsilon is None:
-            yield CheckFinding(code="exact", column=target)
+    least = groups_of(federation, settings)
+    if least is not None and least < FEW_PEOPLE:
+        yield CheckFinding(code="exact", column=target)
 
 
 def promises(federation: Federation, settings: ClientSettings) -> bool:

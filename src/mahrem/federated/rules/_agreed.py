@@ -3,41 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mahrem.errors import InvalidInput
 from mahrem.federated.rules._plan import RulesPlan
+from mahrem.federated.rules._protocol import ExactProtocol
 from mahrem.federated.rules._schema import RulesSchema
-from mahrem.federated.rules._silo import RulesSilo
+from mahrem.federated.rules._silo import RulesSilo, readable
 from mahrem.federated.wire import Message
 from mahrem.types import Integers
 
 
 @dataclass
 class AgreedClient:
-    """A table's answers, held to the plan: kinds of questions, columns, settings, the least support.
+    """A table's answers, held to the plan: kinds of questions, their order, columns, settings, the support.
 
-    A server that asks for more than was agreed (rarer cells, counts in the clear where masks were agreed,
-    rules where counts were) is refused, whatever it says about itself.
+    A server that asks for more than was agreed (other cells, counts in the clear where masks were agreed,
+    rules where counts were, lists of rules that no run comes to) is refused, whatever it says about itself.
+
+    Args:
+        plan: What was agreed.
+        schema: What was agreed of the columns.
+        silo: The table.
+        lost: How many members a run may lose and go on; those that are left are asked anew, see
+            :class:`ExactProtocol`.
     """
 
     plan: RulesPlan
     schema: RulesSchema
     silo: RulesSilo
+    lost: int = 0
     open_kind: ClassVar[str] = "frequent"
+    _protocol: ExactProtocol = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._protocol = ExactProtocol(self.plan.longest or len(self.schema.columns), self.lost + 1)
 
     def answer(self, message: Message) -> Message:
         """Answer a question about frequent cells or rules, or about counts where they may be seen."""
-        self._refuse(message.kind, message.body)
-        return self.silo.answer(message)
+        if message.kind in {"frequent", "rules"}:
+            self._refuse(message.kind, message.body)
+            return self.silo.answer(message)
+        return message.reply(numbers=self.numbers(message.kind, message.body))
 
     def numbers(self, kind: str, body: Mapping[str, Any]) -> Integers:
         """Give counts to be hidden."""
-        self._refuse(kind, body)
-        return self.silo.numbers(kind, body)
+        with readable(kind):
+            self._refuse(kind, body)
+            return self._protocol.answer(kind, body, self.silo.numbers)
 
     def _refuse(self, kind: str, body: Mapping[str, Any]) -> None:
         kinds = ("rules",) if self.plan.how == "one-shot" else ("frequent", "counts", "cover")
@@ -50,7 +66,7 @@ class AgreedClient:
         elif kind == "frequent":
             self._refuse_frequent(body)
         else:
-            self._refuse_long(body.get("sets" if kind == "counts" else "left"))
+            self._refuse_shapeless(body.get("sets" if kind == "counts" else "left"))
 
     def _refuse_settings(self, settings: object) -> None:
         """Rules are learnt here with the agreed settings and no others."""
@@ -58,17 +74,16 @@ class AgreedClient:
             raise InvalidInput(f"settings other than the agreed support={self.plan.support} ... are refused")
 
     def _refuse_frequent(self, body: Mapping[str, object]) -> None:
-        """What is frequent here is told of single cells only, and of none rarer than agreed."""
-        support = body.get("support")
-        if not isinstance(support, int | float) or not support >= self.plan.support:
-            raise InvalidInput(f"support below the agreed {self.plan.support} is refused")
+        """What is frequent here is told of single cells only, at one support: many would tell counts."""
+        if body.get("support") != self.plan.support:
+            raise InvalidInput(f"support other than the agreed {self.plan.support} is refused")
         if body.get("longest") != 1:
             raise InvalidInput("frequent sets of several cells are refused: single cells were agreed")
+        by_rule = self.plan.cba.support_of == "rule"
+        if body.get("by_rule") is not by_rule or body.get("most") is not None:
+            raise InvalidInput("frequent cells are told as agreed: all, and by what was agreed")
 
-    def _refuse_long(self, sets: object) -> None:
-        """Nobody is counted by more cells than agreed."""
-        if not isinstance(sets, np.ndarray) or sets.ndim != 2:
+    @staticmethod
+    def _refuse_shapeless(sets: object) -> None:
+        if not isinstance(sets, np.ndarray) or sets.ndim != 2 or sets.dtype.kind != "i":
             raise InvalidInput("the question holds no sets to count")
-        longest = self.plan.longest
-        if longest is not None and sets.size and int((sets >= 0).sum(axis=1).max()) > longest:
-            raise InvalidInput(f"sets of more than the agreed longest={longest} cells are refused")

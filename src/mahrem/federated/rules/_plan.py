@@ -37,8 +37,8 @@ class RulesPlan:
         sum_over: Whom supports of ``one-shot`` are summed over. See :class:`MergedRules`.
         least_clients: Fewer clients and there is no model, and clients refuse hidden sums of fewer. By
             default all members of a federation where sums are hidden, else 2.
-        least_count: Counts are sent in multiples of this, rounded down, so that no difference of two speaks
-            of fewer people. Above 1 the model is not exact.
+        least_count: Counts are sent in multiples of this, rounded down: each is known to within it. Above 1
+            the model is not exact.
         recount: Count again if a client is lost: the difference tells its counts. See :class:`ExactSettings`.
 
     Raises:
@@ -96,6 +96,10 @@ class RulesPlan:
         return CbaSettings(
             support=self.support, confidence=self.confidence, longest=self.longest, cut=self.cut
         )
+
+    def counted_by(self, wanted: int | None) -> int:
+        """Give what a client's counts are multiples of, where its owner wants them to be of so many."""
+        return max(self.least_count, wanted or 1)
 
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into a file; what is None is left out."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -101,8 +102,8 @@ class RulesSilo:
         target: The column to predict.
         protect: Applied to the rules of one-shot du-CBA before they leave: noise, disguise.
         least_count: Counts leave in multiples of this, rounded down, and a class of fewer people is not
-            named. So sums and differences of counts, in one run or several, are multiples of it, too: none
-            speaks of one person.
+            named. So each count, sum and difference is known to within this only. The rounding of many
+            unions of the same cells tells more: :class:`AgreedClient` answers those of one run and no others.
 
     Only what a question of a known kind asks for is answered: items and sets that are frequent here,
     counts of sets, counts of rows that rules cover, or the rules of a classifier.
@@ -139,15 +140,8 @@ class RulesSilo:
         asked = {"counts": self._counts, "cover": self._cover}.get(kind)
         if asked is None:
             raise InvalidInput(f"kind={kind!r} is no question that a client answers")
-        try:
-            counts = asked(body)
-        except (KeyError, IndexError, ValueError, TypeError) as error:
-            if isinstance(error, MahremError):
-                raise
-            raise InvalidInput(
-                f"kind={kind!r}: the question cannot be read ({type(error).__name__})"
-            ) from None
-        return whole_groups(counts, self.least_count)
+        with readable(kind):
+            return whole_groups(asked(body), self.least_count)
 
     def _frequent(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Give sets that are frequent here: by the partition property nothing frequent at all is missed."""
@@ -228,6 +222,17 @@ class RulesSilo:
         commonest = self.table.classes[int(self.table.bits.totals().argmax())]
         default = rules.default if rules.default in named else commonest
         return replace(rules, classes=tuple(sorted({*named, default})), default=default)
+
+
+@contextmanager
+def readable(kind: str) -> Iterator[None]:
+    """Say of a question that cannot be read that it is one."""
+    try:
+        yield
+    except (KeyError, IndexError, ValueError, TypeError) as error:
+        if isinstance(error, MahremError):
+            raise
+        raise InvalidInput(f"kind={kind!r}: the question cannot be read ({type(error).__name__})") from None
 
 
 def whole_groups(counts: Integers, least: int) -> Integers:

@@ -12,7 +12,6 @@ import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.federated.rules import FEW_PEOPLE, RulesSchema
-from mahrem.federated.runs._digests import differing, digest_columns
 from mahrem.federated.weights import SharedSchema
 from mahrem.federated.wire import Answerer, Message
 from mahrem.learning.classifiers import DeclaredNumbers, DeclaredWords
@@ -39,6 +38,7 @@ FAULTS = (
     "numbers",
     "few",
     "recut",
+    "regrouped",
     "stranger",
     "noiseless",
     "exact",
@@ -99,8 +99,7 @@ class TableCheck:
         dropped: Rows that would not be learnt from: without a class, or of one that was not agreed on.
         findings: All that was found; cells of the table are in none of them.
         accepted: Codes, or ``code:column``, that the owner knows about and takes part with.
-        digests: Tell the cells of each agreed column from others; none where nothing is learnt from them.
-            For the owner's disk alone.
+        learnt: The rows that are learnt from, as they are; None where none are.
 
     Raises:
         InvalidParameter: If something is accepted that is no fault.
@@ -110,7 +109,7 @@ class TableCheck:
     dropped: int = 0
     findings: tuple[CheckFinding, ...] = field(default=(), repr=False)
     accepted: tuple[str, ...] = ()
-    digests: Mapping[str, str] = field(default_factory=dict, repr=False)
+    learnt: pl.DataFrame | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in self.accepted:
@@ -134,10 +133,6 @@ class TableCheck:
     def passed(self) -> bool:
         """Whether the table may take part."""
         return not self.faults
-
-    def differs(self, before: Mapping[str, str]) -> bool:
-        """Say whether a column holds other cells than when the digests were these."""
-        return bool(differing(self.digests, before))
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain data, for the owner's eyes."""
@@ -189,6 +184,7 @@ def check_table(
     accepted: Sequence[str] = (),
     *,
     labelled: bool = True,
+    learnt: bool = True,
 ) -> TableCheck:
     """Look at a table as it is beside what was agreed.
 
@@ -196,7 +192,8 @@ def check_table(
         frame: The table, with its columns as they are called there.
         schema: What was agreed.
         accepted: What its owner takes part with.
-        labelled: Whether rows must have a class; new rows to be judged have none.
+        labelled: Whether rows must have a class; those of members without labels and new ones have none.
+        learnt: Whether they are learnt from; new rows are judged.
 
     Guarantees:
         - No cell of the table is in what is found; agreed values are.
@@ -216,10 +213,12 @@ def check_table(
         else:
             findings.append(CheckFinding(code="missing", column=name))
     dropped = 0
-    if not labelled:  # new rows are asked about, nothing is counted in them
+    if not labelled:  # nothing is counted in them
         findings = [finding for finding in findings if finding.code != "few"]
+    rows = frame
     if labelled:
         classes = schema.classes if isinstance(schema, SharedSchema) else schema.values.get(schema.target, ())
+        rows = _with_class(frame, schema.target, classes)
         label_findings, dropped = _labels(frame, schema.target, classes)
         findings += label_findings
         if dropped == frame.height:
@@ -230,7 +229,7 @@ def check_table(
         dropped=dropped,
         findings=tuple(findings),
         accepted=tuple(accepted),
-        digests=digest_columns(frame) if labelled else {},
+        learnt=rows if learnt else None,
     )
 
 
@@ -340,6 +339,14 @@ def _labels(frame: pl.DataFrame, target: str, classes: Sequence[str]) -> tuple[l
     if absent and cells.len():
         findings.append(CheckFinding(code="absent", column=target, values=len(absent)))
     return findings, empty + int(counts[~cells.is_in(list(classes)).to_numpy()].sum())
+
+
+def _with_class(frame: pl.DataFrame, target: str, classes: Sequence[str]) -> pl.DataFrame:
+    """Give the rows that have a class, one of the agreed ones where some were agreed on."""
+    if target not in frame.columns:
+        return frame
+    text = pl.col(target).cast(pl.String)
+    return frame.filter(text.is_in(list(classes)) if classes else text != "")
 
 
 def _counted(

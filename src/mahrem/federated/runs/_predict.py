@@ -91,9 +91,11 @@ class RunModel:
             schema = RulesSchema(
                 columns=self.columns, target=_other_name(self.columns), bins=self.classifier.cuts()
             )
-            findings = check_table(frame, schema, labelled=False).findings
+            findings = check_table(frame, schema, labelled=False, learnt=False).findings
             return tuple(each for each in findings if each.fault and each.column in spoken)
-        return tuple(each for each in check_table(frame, schema, labelled=False).findings if each.fault)
+        return tuple(
+            each for each in check_table(frame, schema, labelled=False, learnt=False).findings if each.fault
+        )
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from mahrem.federated.runs._check import TableCheck, check_table
 from mahrem.federated.runs._folder import RunFolder
 from mahrem.federated.runs._settings import ClientSettings, RunSettings, refuse_other_task
 from mahrem.federated.runs._task import TableOwner, read_agreed
-from mahrem.federated.sums import ClientKeys, hide_client, make_adder
+from mahrem.federated.sums import ClientKeys, hide_client, least_of, make_adder
 from mahrem.federated.weights import SharedSchema
 from mahrem.federated.wire import Answerer, CountedGrid, MessageGrid
 from mahrem.federated.wire.certificates import read_secret
@@ -70,9 +70,14 @@ class RulesTask:
         """See :class:`FederatedTask`."""
         return check_table(read_agreed(owner, self.schema), self.schema, settings.despite)
 
-    def client(self, name: str, silo: RulesSilo, keys: ClientKeys | None = None) -> Answerer:
-        """Give a table that answers what was agreed and nothing else."""
-        return hide_client(name, AgreedClient(self.plan, self.schema, silo), self.plan, keys)
+    def client(
+        self, name: str, silo: RulesSilo, keys: ClientKeys | None = None, members: int | None = None
+    ) -> Answerer:
+        """Give a table that answers what was agreed and nothing else, as one of so many members."""
+        members = members or (keys or ClientKeys()).members
+        least = least_of(self.plan, members) if self.plan.hides else self.plan.least
+        agreed = AgreedClient(self.plan, self.schema, silo, lost=max(0, (members or least) - least))
+        return hide_client(name, agreed, self.plan, keys)
 
     def join(self, owner: TableOwner, settings: ClientSettings) -> tuple[Answerer, str]:
         """See :class:`FederatedTask`."""
@@ -91,7 +96,7 @@ class RulesTask:
             cells,
             target=self.schema.target,
             protect=disguise_rules(self.plan, settings, noisy),
-            least_count=max(self.plan.least_count, settings.least_count or 1),
+            least_count=self.plan.counted_by(settings.least_count),
         )
         rows = Note("federation.rows", {"rows": silo.table.bits.rows})
         return self.client(owner.name, silo, owner.keys), rows

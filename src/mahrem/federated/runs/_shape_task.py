@@ -58,10 +58,15 @@ class ShapeTask:
         """See :class:`FederatedTask`; of a table without a name the member whose columns it has most of."""
         opened = open_source(owner.source, owner.reading)
         name = owner.name or self._likely(opened.columns)
-        own, labelled = self.own(name), self.labelled(name) and settings.use_model is None
-        wanted = [*own.columns, *([own.target] if labelled else [])]
+        own, learnt = self.own(name), settings.use_model is None
+        labelled = self.labelled(name) and learnt
+        wanted = [
+            *own.columns,
+            *([own.target] if labelled else []),
+            *([self.plan.id] if self.plan.id else []),
+        ]
         frame = opened.take([column for column in wanted if column in opened.columns])
-        return check_table(frame, own, settings.despite, labelled=labelled)
+        return check_table(frame, own, settings.despite, labelled=labelled, learnt=learnt)
 
     def _likely(self, columns: Sequence[str]) -> str:
         return max(self.plan.holds, key=lambda name: len({*self.plan.holds[name]} & {*columns}), default="")

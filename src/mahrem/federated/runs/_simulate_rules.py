@@ -52,7 +52,9 @@ class RulesSimulation:
             frames = {name: part.select(*names, target) for name, part in parts.items()}
             silos = RulesCrowd.of(frames, target, self.plan.least_count)
             keys = ClientKeys(secret=secret)
-            return LocalGrid({name: task.client(name, silo, keys) for name, silo in silos.items()}), public
+            many = len(silos)
+            clients = {name: task.client(name, silo, keys, members=many) for name, silo in silos.items()}
+            return LocalGrid(clients), public
 
         def compare(result: RulesResult) -> tuple[dict[str, Any], dict[str, Any]]:
             cells = as_cells(learning.select(*names, target))

@@ -62,7 +62,7 @@ class WeightsTask:
         """See :class:`FederatedTask`; the table is anonymised now.
 
         A policy that this table cannot keep does not end the client: it takes part, is asked, and says why it
-        must be left out.
+        must be left out, where nothing is hidden.
         """
         refuse_other_task("rules", settings, "least_count", "epsilon")
         refuse_other_task("members with different columns", settings, "use_model", "keep_predictions")

@@ -26,7 +26,7 @@ class SumHistory:
         client: Names the client's key.
         table: Names its table, wherever it takes part; empty if it has no name.
         about: The columns that the sums speak of: results that share none cannot be subtracted. Of a model
-            that is the column it predicts, of counts every column.
+            that is the column it predicts, of counts and of trees every column.
         federation: The federation, told to the owner.
         agreed: The members that the owner agreed to.
         held: What the table held, told to the owner alone.

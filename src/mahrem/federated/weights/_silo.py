@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 PROTOCOL = 1  # clients of another version are refused with a clear word
 REPORTED = ("holds", "promises", "utility", "risk", "method", "rows", "rows_in", "dropped", "warnings")
-COUNTS = ("rows", "rows_in", "dropped")
+TOLD = ("anonymised", "holds")  # of a report where all else is hidden
 JUDGED_BY = 5  # right answers are counted in groups of so many
 _STAYS = "stays in the silo: only what is learnt leaves it"
-UNTOLD = "this silo cannot take part; under noise it tells nobody why"
+UNTOLD = "this silo cannot take part; where what it sends is hidden or noisy it tells nobody why"
 Measure = Callable[[pl.DataFrame, Release], Mapping[str, float]]
 
 
@@ -158,11 +158,11 @@ class TrainingSilo:
         return rows[order[count:]], labels[order[count:]]
 
     def _refuse_unready(self) -> None:
-        """Refuse a question without the reason, which stays here: under noise it would tell about rows."""
+        """Refuse a question without the reason, which stays here where rows are hidden: it tells of them."""
         try:
             _ = self.ready
         except Exception as error:
-            if self._payments is None:
+            if self._payments is None and not self.plan.hides:
                 raise
             raise InvalidInput(UNTOLD) from error
 
@@ -203,11 +203,11 @@ class TrainingSilo:
         self._given.begin()
         _, _, report = self.ready
         if self._payments is None:
-            return {"report": in_tens(report) if self.plan.hides else report}
+            return {"report": hidden_report(report) if self.plan.hides else report}
         if self.plan.fraction == 1:  # else it pays when it is drawn
             wanted = body.get("rounds")
             self._payments.pay(min(wanted, self.plan.rounds) if isinstance(wanted, int) else 1)
-        shown = {name: report[name] for name in ("anonymised", "holds") if name in report}
+        shown = {name: report[name] for name in TOLD if name in report}
         return {"report": {**shown, "private": self._payments.promise()}}
 
     def numbers(self, kind: str, body: Mapping[str, Any]) -> Integers:
@@ -342,14 +342,17 @@ class TrainingSilo:
         return network.train(weights, rows, labels, classes, seed=seed, proximal=proximal, drift=drift)
 
 
-def in_tens(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a report whose counts of rows are rounded down: sums that hide everything else hide these, too.
+def hidden_report(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Give of a report what may be told where sums hide all else: what holds, and rows in tens, rounded down.
+
+    Utility and risk are shares of rows and classes: of two that are exact the number of rows is found.
 
     Example:
-        >>> in_tens({"anonymised": False, "rows": 247})
-        {'anonymised': False, 'rows': 240}
+        >>> hidden_report({"anonymised": True, "holds": True, "rows": 247, "risk": {"highest": 0.2}})
+        {'anonymised': True, 'holds': True, 'rows': 240}
     """
-    return {name: held - held % 10 if name in COUNTS else held for name, held in report.items()}
+    promise = {name: report[name] for name in TOLD if name in report}
+    return promise | ({"rows": report["rows"] - report["rows"] % 10} if "rows" in report else {})
 
 
 def privacy_report(release: Release | None, rows: int) -> dict[str, Any]:
