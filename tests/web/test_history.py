@@ -101,7 +101,7 @@ def test_a_ready_policy_says_what_it_does_with_every_column(server: Server, look
     for name in READY_POLICIES:
         job = server.run(looked, "policy", {"ready": name})
         found = server.client.get(f"/api/v1/jobs/{job['id']}/result").json()
-        assert [column["name"] for column in found["columns"]] in ([], names)
+        assert [column["name"] for column in found["columns"]] == names
         page = server.client.get(f"/projects/{looked}/history").text
         assert all(
             f'<th scope="row" class="wide">{column["name"]}</th>' in page for column in found["columns"]
@@ -125,3 +125,100 @@ def test_a_policy_that_names_files_or_is_none_is_refused_in_words(server: Server
     answers = [server.client.post(place, json=wish) for wish in wishes]
     assert [answer.status_code for answer in answers] == [422] * len(wishes)
     assert not any("passwd" in answer.text for answer in answers)
+
+
+PEOPLE = b"age,sex,illness\n" + b"".join(
+    f"{20 + n % 50},{'fm'[n % 2]},{['flu', 'cold', 'gout'][n % 3]}\n".encode() for n in range(300)
+)
+NAMED = 'k = 3\nquasi = ["age", "sex"]\nsensitive = ["illness"]\nrest = "drop"\n'
+
+
+@pytest.fixture(scope="module")
+def plain(server: Server) -> str:
+    """A project with three columns."""
+    return server.project(PEOPLE)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'sensitive = ["illnes"]',
+        'identifier = ["illnes"]',
+        'insensitive = ["illnes"]',
+        'sensitive = ["illness"]\nsubject = "illnes"',
+        'sensitive = ["illness"]\n[grid]\nilnes = 10',
+        'sensitive = ["illness"]\n[kind]\nillnes = "categorical"',
+        'sensitive = ["illness"]\n[accept]\nillnes = "known"',
+    ],
+)
+def test_a_policy_with_a_misspelt_column_is_refused_with_the_nearest_name(
+    server: Server, plain: str, line: str
+) -> None:
+    text = f'k = 3\nquasi = ["age", "sex"]\nrest = "insensitive"\n{line}'
+    failed = server.run(plain, "policy", {"text": text})
+    assert (failed["state"], failed["error"]["code"]) == ("failed", "column_not_found")
+    assert failed["error"]["hint"] == "did you mean illness?"
+
+
+def test_the_look_has_a_line_for_every_column_that_a_policy_names_or_not(server: Server, plain: str) -> None:
+    for text, becomes in {
+        NAMED: ["quasi", "quasi", "sensitive"],
+        'k = 3\nquasi = ["age"]\nrest = "insensitive"': ["quasi", "insensitive", "insensitive"],
+        "k = 3": ["as_before"] * 3,
+    }.items():
+        job = server.run(plain, "policy", {"text": text})
+        found = server.client.get(f"/api/v1/jobs/{job['id']}/result").json()["columns"]
+        assert [one["name"] for one in found] == ["age", "sex", "illness"]
+        assert [one["becomes"]["code"].removeprefix("decision.") for one in found] == becomes
+
+
+def test_a_policy_that_names_no_column_leaves_columns_as_they_were(server: Server) -> None:
+    project = server.project(PEOPLE)
+    place = f"/api/v1/projects/{project}"
+    before = server.client.get(place).json()
+    server.run(project, "policy", {"text": "k = 7"})
+    after = server.client.post(f"{place}/policy/adopt").json()
+    assert after["promises"]["k"] == 7
+    assert (after["choices"], after["settled"]) == (before["choices"], before["settled"])
+
+
+def test_a_policy_is_not_taken_for_another_table_than_it_was_looked_at_with(server: Server) -> None:
+    project = server.project(PEOPLE)
+    place = f"/api/v1/projects/{project}"
+    assert server.run(project, "policy", {"text": NAMED.replace("drop", "insensitive")})["state"] == "done"
+    assert 'value="adopt"' in server.client.get(f"/projects/{project}/history").text
+    wider = b"\n".join(line + b",x" for line in PEOPLE.splitlines()) + b"\n"
+    sent = server.client.put(f"{place}/source", params={"name": "b.csv"}, content=wider)
+    server.wait(sent.json()["job"]["id"])
+    refused = server.client.post(f"{place}/policy/adopt")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "another_table")
+    assert 'value="adopt"' not in server.client.get(f"/projects/{project}/history").text
+    assert not server.client.get(place).json()["settled"]
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("seed = 7", "seed"),
+        ("suppression_limit = 0.1", "suppression_limit"),
+        ('region = "DE"', "region"),
+        ('encoding = "latin-1"', None),
+        ('null = ["?"]', None),
+        ("skip_rows = 1", None),
+        ('[accept]\n"*" = "known"', None),
+        ('pseudonym = {sex = "key"}', None),
+        ("shift_days = 3", None),
+        ('memory = "1GB"', None),
+    ],
+)
+def test_what_a_policy_says_is_kept_or_refused(
+    server: Server, plain: str, line: str, kept: str | None
+) -> None:
+    place = f"/api/v1/projects/{plain}"
+    answer = server.client.post(f"{place}/policy", json={"text": NAMED + line})
+    looked = answer.status_code == 202 and server.wait(answer.json()["job"]["id"])["state"] == "done"
+    assert looked == (kept is not None), answer.text
+    if kept is not None:
+        after = server.client.post(f"{place}/policy/adopt").json()
+        assert {**after["promises"], **after["reading"]}[kept] is not None
+        assert server.client.post(f"{place}/undo").json()["reading"]["region"] is None

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from mahrem import check
 from mahrem.errors import InvalidInput
 from mahrem.release.decisions import reading_from
 from mahrem.release.folders import mark_release
 from mahrem.web._errors import Refused
 from mahrem.web._orders import JobOrder, Json
-from mahrem.web.bodies import USUAL_K
+from mahrem.web.bodies import USUAL_K, settings_of_step
 from mahrem.web.jobs._drawn import draw, draw_beside
 from mahrem.web.jobs._masking import MASKING_JOBS, plain_settings
 from mahrem.words import Note, Progress
 
 if TYPE_CHECKING:
     from mahrem.pipeline import Inspection
+    from mahrem.release.decisions import Policy
     from mahrem.table import Reading, Source
 
 
@@ -187,26 +189,43 @@ def _policy(order: JobOrder, progress: Progress) -> Json:
     """Say what a policy does with each column, and decide about those that it only describes."""
     from mahrem.pipeline import column_decisions
     from mahrem.release import decided
-    from mahrem.release.decisions import policy_from, reading_of
+    from mahrem.release.decisions import policy_from, reading_of, roles_of
     from mahrem.table import open_source
 
     progress(Note("stage.columns"))
     ready, given = order.arguments["ready"] or None, order.arguments["settings"]
-    settings = {**given, **order.reading}
-    lines = column_decisions(order.table, policy=ready, **settings)
+    said = policy_from(ready, given)
+    _refuse_other_reading(said, policy_from(None, order.reading))
+    settings = {**given, **order.reading, "region": said.region or order.reading.get("region")}
     policy = policy_from(ready, settings)
-    whole = decided(policy, open_source(order.table, reading_of(policy)))
+    source = open_source(order.table, reading_of(policy))
+    whole = decided(policy, source)
+    check.columns_exist(whole.named(), source.columns)
+    if whole.quasi:  # what is said of columns acts on them, as in a release
+        roles_of(source.columns, replace(whole, rest=whole.rest or "drop"))
+    lines = column_decisions(order.table, policy=ready, **settings)
+    kept = {name: value for name, value in given.items() if name in settings_of_step("promises")}
     return {
         "ready": order.arguments["ready"],
-        "decided": whole.public(),
+        "source": order.request.source,
+        "decided": {**kept, **whole.public()},
+        "speaks": bool(whole.named() or whole.rest),
         "columns": [
-            {"name": name, "becomes": becomes.as_dict(), "why": _as_note(why)} for name, becomes, why in lines
+            {"name": name, "becomes": becomes.as_dict(), "why": why.as_dict()} for name, becomes, why in lines
         ],
     }
 
 
-def _as_note(why: object) -> Json:
-    return why.as_dict() if isinstance(why, Note) else {"code": "", "values": {}, "text": str(why)}
+def _refuse_other_reading(policy: Policy, page: Policy) -> None:
+    """Refuse a policy that reads the table in another way; a region changes no row, so it is taken."""
+    known = settings_of_step("reading")
+    others = [
+        name
+        for name in known
+        if name != "region" and getattr(policy, name) not in (known[name].default, (), getattr(page, name))
+    ]
+    if others:
+        raise Refused(422, "policy_reads_otherwise", names=", ".join(others))
 
 
 def _beside(order: JobOrder, progress: Progress) -> Json:

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 from mahrem.web._errors import Refused, not_found
 from mahrem.web._house import House, HouseDep, JobId, ProjectDep
 from mahrem.web._language import LOOK
-from mahrem.web._policies import adopt_policy, look_at_policy, ready_policies
+from mahrem.web._policies import adopt_policy, is_about_this_table, look_at_policy, ready_policies
 from mahrem.web._releases import (
     KeptRelease,
     drawn_beside,
@@ -52,6 +52,8 @@ def history_page(house: House, project: Project, message: ErrorDetail | None = N
     """Show what was made, what is kept under a name, and what policies would do."""
     words, now = load_catalogue(LOOK.get().language), decisions_of(project)
     result = result_of_verb(house, project, "policy") or {}
+    if not is_about_this_table(project, result):
+        result = {}
     job = house.queue.last(project.id, "policy")
     return HistoryPage(
         shell=shell_of(project, "history", message),
