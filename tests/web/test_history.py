@@ -13,6 +13,11 @@ from mahrem.release.decisions import READY_POLICIES
 from mahrem.release.folders import verify_release
 from web_server import Server
 
+PEOPLE = b"age,sex,illness\n" + b"".join(
+    f"{20 + n % 50},{'fm'[n % 2]},{['flu', 'cold', 'gout'][n % 3]}\n".encode() for n in range(300)
+)
+NAMED = 'k = 3\nquasi = ["age", "sex"]\nsensitive = ["illness"]\nrest = "drop"\n'
+
 
 @pytest.fixture(scope="module")
 def looked(server: Server) -> str:
@@ -115,6 +120,11 @@ def test_a_ready_policy_says_what_it_does_with_every_column(server: Server, look
 def test_a_policy_that_names_files_or_is_none_is_refused_in_words(server: Server, looked: str) -> None:
     place = f"/api/v1/projects/{looked}/policy"
     wishes = [
+        {"text": NAMED + 'policy = "gdpr"'},
+        {"text": NAMED + 'source = "x"'},
+        {"text": NAMED + 'output = "/tmp/passwd"'},
+        {"text": NAMED + "top = {age = 2020-01-01}"},
+        {"text": NAMED + "top = {age = inf}"},
         {"text": 'k = 5\npopulation = "/etc/passwd"'},
         {"text": 'k = 5\n[hierarchy]\nage = "/etc/passwd"'},
         {"text": "k = "},
@@ -125,12 +135,6 @@ def test_a_policy_that_names_files_or_is_none_is_refused_in_words(server: Server
     answers = [server.client.post(place, json=wish) for wish in wishes]
     assert [answer.status_code for answer in answers] == [422] * len(wishes)
     assert not any("passwd" in answer.text for answer in answers)
-
-
-PEOPLE = b"age,sex,illness\n" + b"".join(
-    f"{20 + n % 50},{'fm'[n % 2]},{['flu', 'cold', 'gout'][n % 3]}\n".encode() for n in range(300)
-)
-NAMED = 'k = 3\nquasi = ["age", "sex"]\nsensitive = ["illness"]\nrest = "drop"\n'
 
 
 @pytest.fixture(scope="module")

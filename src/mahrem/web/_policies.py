@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
-from mahrem.errors import InvalidInput
 from mahrem.models import model_settings
 from mahrem.release.decisions import READY_POLICIES, about_policy, release_settings
 from mahrem.table import EVERY
@@ -16,6 +14,7 @@ from mahrem.web._errors import Refused
 from mahrem.web._forms import problem_in
 from mahrem.web._house import House
 from mahrem.web._orders import Json
+from mahrem.web._policy_text import read_policy_text
 from mahrem.web.bodies import (
     DECLARED,
     ROLES,
@@ -56,11 +55,7 @@ def look_at_policy(house: House, project: Project, *, ready: str = "", text: str
 
 
 def _of_file(text: str) -> Json:
-    try:
-        settings = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"the policy is not TOML: {error}") from None
-    settings.pop("mahrem", None)  # as a release writes it
+    settings = read_policy_text(text)
     elsewhere = sorted(name for name in settings if name in release_settings() and not _is_taken(name))
     if elsewhere:
         raise Refused(422, "policy_names_files", names=", ".join(elsewhere))
