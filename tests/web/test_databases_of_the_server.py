@@ -24,19 +24,34 @@ def as_role(uri: str, role: str) -> str:
 
 @pytest.fixture(scope="module")
 def roles(postgres: str) -> dict[str, str]:
-    """A role that can read tables, some that reach further, and one that inherits it from another."""
+    """A role that can read tables, and roles that reach further, by themselves or by what they can become."""
+    names = ("narrow", "through", "administers", "steps", "reads", "calls", *(f"may_{w}" for w in WIDE))
     with driver.connect(postgres, autocommit=True) as connection, connection.cursor() as cursor:
-        for role in ("narrow", "through", *(f"may_{wide}" for wide in WIDE)):
+        for role in names:
             cursor.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'narrow-enough'")
         for wide in WIDE:
             cursor.execute(f"GRANT {wide} TO may_{wide}")
-        cursor.execute("GRANT may_pg_read_server_files TO through")
-    return {role: as_role(postgres, role) for role in ("narrow", "through", *(f"may_{w}" for w in WIDE))}
+        for command in (
+            "GRANT may_pg_read_server_files TO through",
+            "CREATE ROLE chief SUPERUSER",
+            "GRANT chief TO administers",  # whoever may become it asks questions as it
+            "CREATE ROLE between NOINHERIT",
+            "GRANT chief TO between",
+            "GRANT between TO steps",
+            "GRANT EXECUTE ON FUNCTION pg_read_file(text) TO reads",
+            "CREATE ROLE files",
+            "GRANT EXECUTE ON FUNCTION pg_ls_dir(text) TO files",
+            "ALTER ROLE calls NOINHERIT",
+            "GRANT files TO calls",
+        ):
+            cursor.execute(command)
+    return {role: as_role(postgres, role) for role in names}
 
 
 def test_a_role_that_reaches_files_or_programs_is_asked_nothing(postgres: str, roles: dict[str, str]) -> None:
-    refuse_wide_role(roles.pop("narrow"))
-    for uri in (postgres, *roles.values()):
+    refuse_wide_role(roles["narrow"])
+    behind = f"{postgres}?options=-c%20role%3Dnarrow"  # a question can put the role down again
+    for uri in (postgres, behind, *(uri for role, uri in roles.items() if role != "narrow")):
         with pytest.raises(InvalidInput, match="name a role"):
             refuse_wide_role(uri)
 
