@@ -10,12 +10,12 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from mahrem.release.folders import (
+    change_state,
     difference,
-    forget_mark,
     is_signed,
     make_signing_key,
-    mark_release,
     release_state,
+    remove_release,
     sign_release,
 )
 from mahrem.report import Report, differences_page
@@ -92,9 +92,15 @@ def set_state(house: House, project: Project, job: str, state: ReleaseState) -> 
         Refused: If one that was handed out is to be a draft again: others have it.
     """
     folder = release_of(house, project, job)
-    if state == "draft" and release_state(folder) != "draft":
-        raise Refused(409, "was_published")
-    mark_release(folder, state)
+
+    def change(now: str) -> str:
+        if not folder.is_dir():  # forgotten meanwhile
+            raise not_found("release")
+        if state == "draft" and now != "draft":
+            raise Refused(409, "was_published")
+        return state
+
+    change_state(folder, change)
 
 
 def sign(house: House, project: Project, job: str) -> None:
@@ -109,10 +115,12 @@ def sign(house: House, project: Project, job: str) -> None:
 def forget_release(house: House, project: Project, job: str) -> Project:
     """Remove a release; one that others have is withdrawn first, so that somebody has thought of them."""
     folder = release_of(house, project, job)
-    if release_state(folder) == "published":
+
+    def remove() -> None:
+        shutil.rmtree(folder.parent, ignore_errors=True)
+
+    if not remove_release(folder, ("made", "draft", "withdrawn"), remove):
         raise Refused(409, "withdraw_first")
-    shutil.rmtree(folder.parent, ignore_errors=True)
-    forget_mark(folder)
 
     def without(now: Project) -> Project:
         gone = {verb for verb, known in now.jobs.items() if known == job}

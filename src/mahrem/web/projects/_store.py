@@ -185,17 +185,14 @@ class ProjectStore:
 
 def _remove_superseded(folder: Path, project: Project) -> list[MadeRelease]:
     """Remove drafts that a later release took the place of; those that somebody handed out stay."""
-    from mahrem.release.folders import forget_mark, release_state  # whoever lists projects needs no release
+    from mahrem.release.folders import remove_release  # whoever lists projects needs no release
 
-    kept: list[MadeRelease] = []
-    for release in project.releases:
-        place = folder / f"job-{release.job}"
-        if release.job != project.jobs.get("anonymize") and release_state(place / "release") == "draft":
-            shutil.rmtree(place, ignore_errors=True)
-            forget_mark(place / "release")
-        else:
-            kept.append(release)
-    return kept
+    def went(job: str) -> bool:
+        place = folder / f"job-{job}"
+        return remove_release(place / "release", ("draft",), lambda: shutil.rmtree(place, ignore_errors=True))
+
+    current = project.jobs.get("anonymize")
+    return [release for release in project.releases if release.job == current or not went(release.job)]
 
 
 def _sizes(folder: Path) -> Iterator[int]:
