@@ -77,3 +77,25 @@ def test_what_a_job_asks_changes_nothing_and_does_not_run_for_ever(postgres: str
     settings = ServeSettings(databases=(own,), state=tmp_path)
     source = source.model_copy(update={"database": database_label(own)})
     assert locate(project.model_copy(update={"source": source}), tmp_path, settings).table == own
+
+
+def over_a_socket(uri: str) -> str:
+    """The same server by the folder of its socket, which a URI names after its database."""
+    with driver.connect(uri) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('unix_socket_directories')")
+        (folder,) = cursor.fetchone()  # type: ignore[misc]
+    parts = urlsplit(uri)
+    own = f"host={folder}&port={parts.port}&user={parts.username}&password={parts.password}"
+    return f"postgresql:///postgres?{own}&application_name=a+b"
+
+
+def test_limits_leave_all_else_of_an_address_as_it_was(postgres: str, tmp_path: Path) -> None:
+    for uri in (postgres, over_a_socket(postgres), f"{postgres}?application_name=a+b"):
+        settings = ServeSettings(databases=(uri,), state=tmp_path)
+        source = SourceFacts(kind="database", label="db", database=database_label(uri), table="people")
+        project = Project(id="0" * 32, name="p", created="", touched=0, source=source)
+        place = locate(project, tmp_path, settings).table
+        assert place.startswith(uri)
+        with driver.connect(place) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT current_setting('application_name'), current_setting('lock_timeout')")
+            assert cursor.fetchone() == ("a+b" if "a+b" in uri else "", "10s")
