@@ -81,7 +81,7 @@ def test_releases_are_published_signed_compared_withdrawn_and_forgotten(
     assert [one["job"] for one in after["releases"]] == [last]
     assert "anonymize" not in server.client.delete(f"{place}/releases/{last}").json()["jobs"]
     assert server.client.get(f"{place}/release.zip").status_code == 409
-    assert server.client.get(f"/projects/{project}/result").status_code == 200
+    assert "/run" in server.client.get(f"/projects/{project}/result").text.split("<main", 1)[1]
     assert not (folder / f"job-{superseded}").exists()
 
 
@@ -226,3 +226,42 @@ def test_what_a_policy_says_is_kept_or_refused(
         after = server.client.post(f"{place}/policy/adopt").json()
         assert {**after["promises"], **after["reading"]}[kept] is not None
         assert server.client.post(f"{place}/undo").json()["reading"]["region"] is None
+
+
+def decided(server: Server) -> str:
+    """A project whose columns were decided about."""
+    project = server.project(PEOPLE)
+    roles = {"age": {"role": "quasi"}, "sex": {"role": "quasi"}, "illness": {"role": "sensitive"}}
+    server.client.put(f"/api/v1/projects/{project}/columns", json={"columns": roles})
+    return project
+
+
+def test_attacks_stand_under_the_release_they_were_on_alone(server: Server) -> None:
+    project = decided(server)
+    place = f"/api/v1/projects/{project}"
+
+    def attacks() -> str:
+        page = server.client.get(f"/projects/{project}/result").text
+        return page.split('id="team"', 1)[1].split("</section>", 1)[0]
+
+    first = server.run(project, "run/anonymize")["id"]
+    own = attacks()
+    job = server.run(project, "run/attack", {"trials": 60})["id"]
+    attacked = attacks()
+    second = server.run(project, "run/anonymize")["id"]
+    assert attacked not in (own, attacks())
+    server.client.delete(f"{place}/releases/{first}")
+    known = server.client.get(place).json()["jobs"]
+    assert (known["anonymize"], "attack" in known) == (second, False)
+    assert not (server.state / "projects" / project / f"job-{job}").exists()
+
+
+def test_the_last_draft_stays_when_a_later_one_was_forgotten_before_raw_data_went(server: Server) -> None:
+    project = decided(server)
+    place = f"/api/v1/projects/{project}"
+    first, second = (server.run(project, "run/anonymize")["id"] for _ in range(2))
+    server.client.delete(f"{place}/releases/{second}")
+    page = server.client.get(f"/projects/{project}/result").text
+    assert f'href="/projects/{project}/run"' in page.split("<h1", 1)[1]
+    server.client.delete(f"{place}/source")
+    assert [one["job"] for one in releases(server, project)] == [first]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -121,9 +123,12 @@ def forget_release(house: House, project: Project, job: str) -> Project:
 
     if not remove_release(folder, ("made", "draft", "withdrawn"), remove):
         raise Refused(409, "withdraw_first")
+    attacks = list(_attacks_on(house, project, job))
+    for attack in attacks:
+        shutil.rmtree(house.store.folder(project.id) / f"job-{attack}", ignore_errors=True)
 
     def without(now: Project) -> Project:
-        gone = {verb for verb, known in now.jobs.items() if known == job}
+        gone = {verb for verb, known in now.jobs.items() if known == job or known in attacks}
         return now.model_copy(
             update={
                 "releases": [release for release in now.releases if release.job != job],
@@ -133,6 +138,14 @@ def forget_release(house: House, project: Project, job: str) -> Project:
         )
 
     return house.store.edit(project.id, without)
+
+
+def _attacks_on(house: House, project: Project, release: str) -> Iterator[str]:
+    """Give the jobs that attacked a release."""
+    for path in house.store.folder(project.id).glob("job-*/result.json"):
+        with suppress(OSError, ValueError):  # removed meanwhile
+            if json.loads(path.read_bytes()).get("release") == release:
+                yield path.parent.name.removeprefix("job-")
 
 
 def drawn_beside(house: House, project: Project, first: str, second: str, language: str) -> str:

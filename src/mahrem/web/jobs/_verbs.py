@@ -140,7 +140,7 @@ def _attack(order: JobOrder, progress: Progress) -> Json:
     attacked = attack(release, original=order.table, trials=trials, progress=progress)
     columns = {name: ReportColumn(role="quasi") for name in attacked.report["quasi"]}
     draw(order.place, Report(columns=columns, red_team=ReportTeam.read(attacked.report)))
-    return {"report": attacked.report}
+    return {"report": attacked.report, "release": order.arguments["release"]}
 
 
 def _estimate(order: JobOrder, progress: Progress) -> Json:

@@ -184,15 +184,15 @@ class ProjectStore:
 
 
 def _remove_superseded(folder: Path, project: Project) -> list[MadeRelease]:
-    """Remove drafts that a later release took the place of; those that somebody handed out stay."""
+    """Remove drafts that a later release took the place of; the last one and those handed out stay."""
     from mahrem.release.folders import remove_release  # whoever lists projects needs no release
 
     def went(job: str) -> bool:
         place = folder / f"job-{job}"
         return remove_release(place / "release", ("draft",), lambda: shutil.rmtree(place, ignore_errors=True))
 
-    current = project.jobs.get("anonymize")
-    return [release for release in project.releases if release.job == current or not went(release.job)]
+    *earlier, last = project.releases or [None]
+    return [release for release in earlier if not went(release.job)] + ([last] if last else [])
 
 
 def _sizes(folder: Path) -> Iterator[int]:
