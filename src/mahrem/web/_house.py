@@ -80,6 +80,7 @@ class House:
     def open_source(self, project: str, source: SourceFacts) -> Job:
         """Give a project another table and have it looked at."""
         self.candidates.clear(project)
+        self.store.forget_shown_rows(project)
         self.store.update(
             project,
             source=source,

@@ -13,7 +13,8 @@ from mahrem.release.folders import mark_release
 from mahrem.web._errors import Refused
 from mahrem.web._orders import JobOrder, Json
 from mahrem.web.bodies import USUAL_K, settings_of_step
-from mahrem.web.jobs._drawn import draw, draw_beside
+from mahrem.web.jobs._beside import make_beside
+from mahrem.web.jobs._drawn import draw
 from mahrem.web.jobs._masking import MASKING_JOBS, plain_settings
 from mahrem.words import Note, Progress
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from mahrem.pipeline import Inspection
     from mahrem.release.decisions import Policy
     from mahrem.table import Reading, Source
-
-
-_EXAMPLE_ROWS = 5  # that a candidate would publish, shown beside another one's
 
 
 def perform(order: JobOrder, progress: Progress) -> Json:
@@ -228,28 +226,6 @@ def _refuse_other_reading(policy: Policy, page: Policy) -> None:
         raise Refused(422, "policy_reads_otherwise", names=", ".join(others))
 
 
-def _beside(order: JobOrder, progress: Progress) -> Json:
-    """Make two candidates on every row, as a release would, and keep what their reports say."""
-    import polars as pl
-
-    from mahrem.pipeline import anonymize
-    from mahrem.report import Report
-
-    target, sides = order.arguments["target"] or None, order.arguments["sides"]
-    reports, rows = {}, {}
-    for number, (known, settings) in enumerate(sides.items(), start=1):
-        progress(Note("stage.candidate", {"number": number, "all": len(sides)}))
-        release = anonymize(order.table, target=target, **{**order.reading, **settings})
-        reports[known] = Report.read(release.report)
-        shown = (
-            release.table if isinstance(release.table, pl.DataFrame) else pl.DataFrame()
-        )  # not a cluster's
-        some = shown.sample(min(_EXAMPLE_ROWS, shown.height), shuffle=True)  # other people on each side
-        rows[known] = {"columns": some.columns, "rows": some.cast(pl.String).rows()}
-    draw_beside(order.place, reports)
-    return {"sides": list(sides), "target": target, "rows": rows}
-
-
 VERBS: Mapping[str, Callable[[JobOrder, Progress], Json]] = {
     "inspect": _inspect,
     "anonymize": _anonymize,
@@ -262,6 +238,6 @@ VERBS: Mapping[str, Callable[[JobOrder, Progress], Json]] = {
     "query": _query,
     "trial": _trial,
     "policy": _policy,
-    "beside": _beside,
+    "beside": make_beside,
     **MASKING_JOBS,
 }
