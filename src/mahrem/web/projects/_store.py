@@ -197,8 +197,8 @@ def _remove_superseded(folder: Path, project: Project) -> list[MadeRelease]:
         place = folder / f"job-{job}"
         return remove_release(place / "release", ("draft",), lambda: shutil.rmtree(place, ignore_errors=True))
 
-    *earlier, last = project.releases or [None]
-    return [release for release in earlier if not went(release.job)] + ([last] if last else [])
+    earlier, last = project.releases[:-1], project.releases[-1:]
+    return [release for release in earlier if not went(release.job)] + last
 
 
 def _sizes(folder: Path) -> Iterator[int]:
