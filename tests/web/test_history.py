@@ -63,6 +63,9 @@ def test_releases_are_published_signed_compared_withdrawn_and_forgotten(
     ]
     assert [answer.status_code for answer in refused] == [409, 409, 404, 422, 422]
     assert server.client.post(f"{place}/signatures/{first}").json()["releases"][2]["signed"]
+    signed = server.state / "projects" / project / f"job-{first}" / "release" / "signature.json"
+    for private in (signed, server.state / "signing-key", server.state / "signing-key.pub"):
+        assert private.stat().st_mode & 0o777 == 0o600
     packed = server.client.get(f"{place}/releases/{first}/release.zip").content
     zipfile.ZipFile(io.BytesIO(packed)).extractall(tmp_path / "release")
     (tmp_path / "key.pub").write_bytes(server.client.get("/api/v1/signing-key").content)

@@ -25,7 +25,7 @@ from mahrem.web._errors import Refused, not_found
 from mahrem.web._house import House
 from mahrem.web._orders import Json
 from mahrem.web.bodies import MadeRelease, Project
-from mahrem.web.projects import decisions_of
+from mahrem.web.projects import decisions_of, make_private
 from mahrem.words import load_catalogue
 
 SIGNING = "signing-key"  # in the state folder, made when it is first needed; its public half ends in .pub
@@ -111,7 +111,9 @@ def sign(house: House, project: Project, job: str) -> None:
     with house.starting:
         if not key.exists():
             make_signing_key(key)
+            key.with_name(f"{key.name}.pub").chmod(0o600)
     sign_release(folder, key)
+    make_private(folder)
 
 
 def forget_release(house: House, project: Project, job: str) -> Project:
