@@ -88,25 +88,25 @@ def adopt_policy(house: House, project: Project) -> Project:
     Raises:
         Refused: If it was looked at beside another table than the one that is there now.
     """
-    found = result_of(house.store, project.id, house.job_of(project, "policy"))
+    look = result_of(house.store, project.id, house.job_of(project, "policy"))
     source = needs_source(project)
-    if not is_about_this_table(project, found) or source.seen != mark_of(source, house.settings):
+    if not is_about_this_table(project, look) or source.seen != mark_of(source, house.settings):
         raise Refused(409, "another_table")
-    decided = found["decided"]
+    decided = look["decided"]
     columns, promises = as_decisions(project, decided)
-    changes: Json = {"choices": columns, "settled": True} if found["speaks"] else {}
+    changes: Json = {"choices": columns, "settled": True} if look["speaks"] else {}
     if "region" in decided:
         changes["reading"] = project.reading.model_copy(update={"region": decided["region"]})
     return house.decide(project, promises=promises, **changes)
 
 
-def is_about_this_table(project: Project, found: Mapping[str, Any]) -> bool:
+def is_about_this_table(project: Project, look: Mapping[str, Any]) -> bool:
     """Say whether a policy was looked at beside the table, and the very columns, that a project shows."""
     if project.source is None or project.profile is None:
         return False
     known = [column["name"] for column in project.profile["columns"]]
-    seen = [column["name"] for column in found.get("columns", ())]
-    return (found.get("source"), seen) == (project.source.seen, known)
+    seen = [column["name"] for column in look.get("columns", ())]
+    return (look.get("source"), seen) == (project.source.seen, known)
 
 
 def as_decisions(project: Project, decided: Mapping[str, Any]) -> tuple[Columns, ReleasePromises]:

@@ -52,7 +52,7 @@ def read_policy_text(text: str) -> Json:
 
 
 def _refuse_deep(text: str) -> None:
-    bare = _SAID.sub(lambda said: "" if said[0].startswith("#") else "_", text)
+    bare = _SAID.sub(lambda part: "" if part[0].startswith("#") else "_", text)
     depth = deepest = 0
     for sign in bare:
         depth += (sign in "[{") - (sign in "]}")

@@ -109,8 +109,8 @@ class Policy(ReleaseSettings):
 
     def named(self) -> tuple[str, ...]:
         """Give every column that something is said of, by its name."""
-        said = self._said_of_columns().values()
-        names = (name for value in said for name in ([value] if isinstance(value, str) else value))
+        values = self._said_of_columns().values()
+        names = (name for value in values for name in ([value] if isinstance(value, str) else value))
         return tuple(name for name in dict.fromkeys(names) if name != EVERY)
 
     def _said_of_columns(self) -> dict[str, Any]:

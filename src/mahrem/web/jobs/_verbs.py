@@ -192,9 +192,9 @@ def _policy(order: JobOrder, progress: Progress) -> Json:
 
     progress(Note("stage.columns"))
     ready, given = order.arguments["ready"] or None, order.arguments["settings"]
-    said = policy_from(ready, given)
-    _refuse_other_reading(said, policy_from(None, order.reading))
-    settings = {**given, **order.reading, "region": said.region or order.reading.get("region")}
+    alone = policy_from(ready, given)
+    _refuse_other_reading(alone, policy_from(None, order.reading))
+    settings = {**given, **order.reading, "region": alone.region or order.reading.get("region")}
     policy = policy_from(ready, settings)
     source = open_source(order.table, reading_of(policy))
     whole = decided(policy, source)

@@ -238,8 +238,8 @@ def result_page(house: House, project: Project, message: ErrorDetail | None = No
 
 def _is_attacked(house: House, project: Project) -> bool:
     """Say whether the attacks that are known were on the release that is shown."""
-    found = result_of_verb(house, project, "attack") or {}
-    return found.get("release") == project.jobs.get("anonymize")
+    attacked = result_of_verb(house, project, "attack") or {}
+    return attacked.get("release") == project.jobs.get("anonymize")
 
 
 def compare_page(house: House, project: Project, message: ErrorDetail | None = None) -> ComparePage:
