@@ -10,8 +10,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mahrem.datasets import patients
+from mahrem.web._errors import Refused
+from mahrem.web.jobs._beside import rows_apart
 from web_server import Server
 
 UNDECIDED = '<option value="" selected>please decide'
@@ -59,6 +63,42 @@ def test_two_candidates_are_made_in_depth_and_published_nowhere(server: Server, 
     assert page.count('class="pair"') >= 3  # distributions, learning, attacks
     folder = server.state / "projects" / project / f"job-{job['id']}"
     assert not (folder / "release").exists()
+    rows = server.client.get(f"/api/v1/jobs/{job['id']}/result").json()["rows"]
+    assert [len(side["rows"]) for side in rows.values()] == [5, 5]
+
+
+def test_rows_of_two_candidates_go_with_raw_data_and_tables_of_few_people_have_none(server: Server) -> None:
+    for people, state in ((9, "failed"), (60, "done")):
+        table = b"age,sex\n" + b"".join(b"%d,%d\n" % (20 + n % 3, n % 2) for n in range(people))
+        project = server.project(table)
+        place = f"/api/v1/projects/{project}"
+        roles = {"age": {"role": "quasi"}, "sex": {"role": "insensitive"}}
+        server.client.put(f"{place}/columns", json={"columns": roles})
+        pair = [
+            server.client.post(f"{place}/explore", json={"promises": {"k": k}}).json()["id"] for k in (2, 3)
+        ]
+        job = server.run(project, f"candidates/{pair[0]}/beside/{pair[1]}")
+        assert job["state"] == state, job["error"]
+        folder = server.state / "projects" / project / f"job-{job['id']}"
+        assert (folder / "result.json").exists() == (state == "done")
+        server.client.delete(f"{place}/source")
+        assert (state == "failed") or not folder.exists()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=80),
+    st.integers(1, 2),
+)
+def test_no_person_has_rows_on_both_sides(whose: list[tuple[int, int]], columns: int) -> None:
+    people = pl.DataFrame(whose, schema=["a", "b"], orient="row")[["a", "b"][:columns]]
+    try:
+        first, second = rows_apart(people)
+    except Refused:
+        return
+    assert len(first) == len(second) == 5
+    assert not {*first} & {*second}
+    for name in people.columns:
+        assert not {*people[first, name]} & {*people[second, name]}
 
 
 def test_decisions_are_taken_back_and_written_as_a_policy(server: Server, project: str) -> None:

@@ -13,6 +13,11 @@ from mahrem.release.decisions import READY_POLICIES
 from mahrem.release.folders import verify_release
 from web_server import Server
 
+PEOPLE = b"age,sex,illness\n" + b"".join(
+    f"{20 + n % 50},{'fm'[n % 2]},{['flu', 'cold', 'gout'][n % 3]}\n".encode() for n in range(300)
+)
+NAMED = 'k = 3\nquasi = ["age", "sex"]\nsensitive = ["illness"]\nrest = "drop"\n'
+
 
 @pytest.fixture(scope="module")
 def looked(server: Server) -> str:
@@ -58,6 +63,9 @@ def test_releases_are_published_signed_compared_withdrawn_and_forgotten(
     ]
     assert [answer.status_code for answer in refused] == [409, 409, 404, 422, 422]
     assert server.client.post(f"{place}/signatures/{first}").json()["releases"][2]["signed"]
+    signed = server.state / "projects" / project / f"job-{first}" / "release" / "signature.json"
+    for private in (signed, server.state / "signing-key", server.state / "signing-key.pub"):
+        assert private.stat().st_mode & 0o777 == 0o600
     packed = server.client.get(f"{place}/releases/{first}/release.zip").content
     zipfile.ZipFile(io.BytesIO(packed)).extractall(tmp_path / "release")
     (tmp_path / "key.pub").write_bytes(server.client.get("/api/v1/signing-key").content)
@@ -76,7 +84,7 @@ def test_releases_are_published_signed_compared_withdrawn_and_forgotten(
     assert [one["job"] for one in after["releases"]] == [last]
     assert "anonymize" not in server.client.delete(f"{place}/releases/{last}").json()["jobs"]
     assert server.client.get(f"{place}/release.zip").status_code == 409
-    assert server.client.get(f"/projects/{project}/result").status_code == 200
+    assert "/run" in server.client.get(f"/projects/{project}/result").text.split("<main", 1)[1]
     assert not (folder / f"job-{superseded}").exists()
 
 
@@ -101,7 +109,7 @@ def test_a_ready_policy_says_what_it_does_with_every_column(server: Server, look
     for name in READY_POLICIES:
         job = server.run(looked, "policy", {"ready": name})
         found = server.client.get(f"/api/v1/jobs/{job['id']}/result").json()
-        assert [column["name"] for column in found["columns"]] in ([], names)
+        assert [column["name"] for column in found["columns"]] == names
         page = server.client.get(f"/projects/{looked}/history").text
         assert all(
             f'<th scope="row" class="wide">{column["name"]}</th>' in page for column in found["columns"]
@@ -115,6 +123,11 @@ def test_a_ready_policy_says_what_it_does_with_every_column(server: Server, look
 def test_a_policy_that_names_files_or_is_none_is_refused_in_words(server: Server, looked: str) -> None:
     place = f"/api/v1/projects/{looked}/policy"
     wishes = [
+        {"text": NAMED + 'policy = "gdpr"'},
+        {"text": NAMED + 'source = "x"'},
+        {"text": NAMED + 'output = "/tmp/passwd"'},
+        {"text": NAMED + "top = {age = 2020-01-01}"},
+        {"text": NAMED + "top = {age = inf}"},
         {"text": 'k = 5\npopulation = "/etc/passwd"'},
         {"text": 'k = 5\n[hierarchy]\nage = "/etc/passwd"'},
         {"text": "k = "},
@@ -125,3 +138,133 @@ def test_a_policy_that_names_files_or_is_none_is_refused_in_words(server: Server
     answers = [server.client.post(place, json=wish) for wish in wishes]
     assert [answer.status_code for answer in answers] == [422] * len(wishes)
     assert not any("passwd" in answer.text for answer in answers)
+
+
+@pytest.fixture(scope="module")
+def plain(server: Server) -> str:
+    """A project with three columns."""
+    return server.project(PEOPLE)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'sensitive = ["illnes"]',
+        'identifier = ["illnes"]',
+        'insensitive = ["illnes"]',
+        'sensitive = ["illness"]\nsubject = "illnes"',
+        'sensitive = ["illness"]\n[grid]\nilnes = 10',
+        'sensitive = ["illness"]\n[kind]\nillnes = "categorical"',
+        'sensitive = ["illness"]\n[accept]\nillnes = "known"',
+    ],
+)
+def test_a_policy_with_a_misspelt_column_is_refused_with_the_nearest_name(
+    server: Server, plain: str, line: str
+) -> None:
+    text = f'k = 3\nquasi = ["age", "sex"]\nrest = "insensitive"\n{line}'
+    failed = server.run(plain, "policy", {"text": text})
+    assert (failed["state"], failed["error"]["code"]) == ("failed", "column_not_found")
+    assert failed["error"]["hint"] == "did you mean illness?"
+
+
+def test_the_look_has_a_line_for_every_column_that_a_policy_names_or_not(server: Server, plain: str) -> None:
+    for text, becomes in {
+        NAMED: ["quasi", "quasi", "sensitive"],
+        'k = 3\nquasi = ["age"]\nrest = "insensitive"': ["quasi", "insensitive", "insensitive"],
+        "k = 3": ["as_before"] * 3,
+    }.items():
+        job = server.run(plain, "policy", {"text": text})
+        found = server.client.get(f"/api/v1/jobs/{job['id']}/result").json()["columns"]
+        assert [one["name"] for one in found] == ["age", "sex", "illness"]
+        assert [one["becomes"]["code"].removeprefix("decision.") for one in found] == becomes
+
+
+def test_a_policy_that_names_no_column_leaves_columns_as_they_were(server: Server) -> None:
+    project = server.project(PEOPLE)
+    place = f"/api/v1/projects/{project}"
+    before = server.client.get(place).json()
+    server.run(project, "policy", {"text": "k = 7"})
+    after = server.client.post(f"{place}/policy/adopt").json()
+    assert after["promises"]["k"] == 7
+    assert (after["choices"], after["settled"]) == (before["choices"], before["settled"])
+
+
+def test_a_policy_is_not_taken_for_another_table_than_it_was_looked_at_with(server: Server) -> None:
+    project = server.project(PEOPLE)
+    place = f"/api/v1/projects/{project}"
+    assert server.run(project, "policy", {"text": NAMED.replace("drop", "insensitive")})["state"] == "done"
+    assert 'value="adopt"' in server.client.get(f"/projects/{project}/history").text
+    wider = b"\n".join(line + b",x" for line in PEOPLE.splitlines()) + b"\n"
+    sent = server.client.put(f"{place}/source", params={"name": "b.csv"}, content=wider)
+    server.wait(sent.json()["job"]["id"])
+    refused = server.client.post(f"{place}/policy/adopt")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "another_table")
+    assert 'value="adopt"' not in server.client.get(f"/projects/{project}/history").text
+    assert not server.client.get(place).json()["settled"]
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("seed = 7", "seed"),
+        ("suppression_limit = 0.1", "suppression_limit"),
+        ('region = "DE"', "region"),
+        ('encoding = "latin-1"', None),
+        ('null = ["?"]', None),
+        ("skip_rows = 1", None),
+        ('[accept]\n"*" = "known"', None),
+        ('pseudonym = {sex = "key"}', None),
+        ("shift_days = 3", None),
+        ('memory = "1GB"', None),
+    ],
+)
+def test_what_a_policy_says_is_kept_or_refused(
+    server: Server, plain: str, line: str, kept: str | None
+) -> None:
+    place = f"/api/v1/projects/{plain}"
+    answer = server.client.post(f"{place}/policy", json={"text": NAMED + line})
+    looked = answer.status_code == 202 and server.wait(answer.json()["job"]["id"])["state"] == "done"
+    assert looked == (kept is not None), answer.text
+    if kept is not None:
+        after = server.client.post(f"{place}/policy/adopt").json()
+        assert {**after["promises"], **after["reading"]}[kept] is not None
+        assert server.client.post(f"{place}/undo").json()["reading"]["region"] is None
+
+
+def decided(server: Server) -> str:
+    """A project whose columns were decided about."""
+    project = server.project(PEOPLE)
+    roles = {"age": {"role": "quasi"}, "sex": {"role": "quasi"}, "illness": {"role": "sensitive"}}
+    server.client.put(f"/api/v1/projects/{project}/columns", json={"columns": roles})
+    return project
+
+
+def test_attacks_stand_under_the_release_they_were_on_alone(server: Server) -> None:
+    project = decided(server)
+    place = f"/api/v1/projects/{project}"
+
+    def attacks() -> str:
+        page = server.client.get(f"/projects/{project}/result").text
+        return page.split('id="team"', 1)[1].split("</section>", 1)[0]
+
+    first = server.run(project, "run/anonymize")["id"]
+    own = attacks()
+    job = server.run(project, "run/attack", {"trials": 60})["id"]
+    attacked = attacks()
+    second = server.run(project, "run/anonymize")["id"]
+    assert attacked not in (own, attacks())
+    server.client.delete(f"{place}/releases/{first}")
+    known = server.client.get(place).json()["jobs"]
+    assert (known["anonymize"], "attack" in known) == (second, False)
+    assert not (server.state / "projects" / project / f"job-{job}").exists()
+
+
+def test_the_last_draft_stays_when_a_later_one_was_forgotten_before_raw_data_went(server: Server) -> None:
+    project = decided(server)
+    place = f"/api/v1/projects/{project}"
+    first, second = (server.run(project, "run/anonymize")["id"] for _ in range(2))
+    server.client.delete(f"{place}/releases/{second}")
+    page = server.client.get(f"/projects/{project}/result").text
+    assert f'href="/projects/{project}/run"' in page.split("<h1", 1)[1]
+    server.client.delete(f"{place}/source")
+    assert [one["job"] for one in releases(server, project)] == [first]

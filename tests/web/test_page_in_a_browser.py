@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import re
 import zipfile
 from collections.abc import Callable, Iterator
@@ -290,6 +291,26 @@ def test_cells_are_hidden_values_changed_risk_measured_and_the_lattice_walked(
     page.get_by_role("link", name=re.compile("^Download all nodes")).wait_for()
 
 
+def test_a_node_is_opened_with_enter_after_the_picture_was_dragged(person: Person, demo: Server) -> None:
+    page = person.page(f"/projects/{demo.project()}/other/lattice")
+    drawn = page.locator("[data-lattice] svg")
+    drawn.scroll_into_view_if_needed()
+    page.locator("[data-lattice] a[aria-current]").focus()
+    page.keyboard.press("+")
+    before, box = drawn.get_attribute("viewBox"), page.locator("a[aria-current] circle").first.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 45, box["y"] + 45, steps=4)
+    page.mouse.up()
+    assert drawn.get_attribute("viewBox") != before
+    assert "levels=" not in page.url  # a drag opens nothing
+    page.locator("[data-lattice] a[aria-current]").focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**levels=*")
+
+
 def test_a_hierarchy_is_edited_as_a_tree_with_keys(person: Person, demo: Server, full: str) -> None:
     page = person.page(f"/projects/{full}/hierarchies/4")
     tree = page.get_by_role("tree")
@@ -345,6 +366,37 @@ def test_cuts_of_numbers_are_moved_with_keys_and_by_dragging_and_values_dragged_
     assert [int(first) for first, _ in ends][1:] == [before[0] + 2, *before[1:-1], moved]
     for (low, high), node in zip(ends, kept["children"], strict=True):
         assert all(int(low) <= int(leaf["label"]) <= int(high) for leaf in node["children"])
+
+
+def test_cuts_lose_no_value_that_a_group_holds_beside_its_name_and_follow_the_tree(
+    person: Person, demo: Server
+) -> None:
+    project = demo.project()
+    place = f"/api/v1/projects/{project}/hierarchies/2"
+    assert demo.run(project, "hierarchies/2/make", {"intervals": [20, 40]})["state"] == "done"
+    tree = demo.client.get(place).json()["tree"]
+    names = ("[0, 9]", "[10, 19]")  # far from what they hold
+    tree["children"] = [
+        {**node, "label": name} for node, name in zip(tree["children"][:2], names, strict=True)
+    ] + tree["children"][2:]
+    values = sorted(leaf["label"] for node in tree["children"] for leaf in _leaves(node))
+    assert demo.client.put(place, json={"tree": tree}).status_code == 200
+    page = person.page(f"/projects/{project}/hierarchies/2")
+    cuts = page.get_by_role("slider")
+    cuts.first.focus()
+    page.keyboard.press("ArrowRight")
+    kept = json.loads(page.locator("[data-tree-form] [name=tree]").input_value())
+    assert sorted(leaf["label"] for leaf in _leaves(kept)) == values
+    page.get_by_role("treeitem").nth(1).click()
+    page.get_by_role("button", name="Dissolve group").press("Enter")
+    assert cuts.count() == 0  # one of the outer groups is no range any more
+    page.get_by_role("button", name="Undo").press("Enter")
+    assert cuts.count() > 0
+
+
+def _leaves(node: dict[str, Any]) -> list[dict[str, Any]]:
+    children = node.get("children") or []
+    return [leaf for child in children for leaf in _leaves(child)] if children else [node]
 
 
 def test_a_point_of_the_picture_is_adopted_and_a_promise_given_to_one_column(

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mahrem.errors import InvalidInput
 from mahrem.web import ServeSettings
@@ -20,6 +22,7 @@ from mahrem.web._errors import Refused
 from mahrem.web._orders import JobLimits, JobOrder, JobRequest, TablePlace
 from mahrem.web.jobs._verbs import perform
 from mahrem.web.projects._sources import kind_of, pick_file
+from mahrem.web.projects._upload import _Sink
 from web_server import Server, serving
 
 PEOPLE = b"age,sex,illness\n" + b"".join(
@@ -108,6 +111,16 @@ def workbook(rows: int = 300) -> bytes:
     out = io.BytesIO()
     pl.read_csv(PEOPLE).head(rows).write_excel(out)
     return out.getvalue()
+
+
+@given(st.integers(1, 600))
+def test_a_file_is_known_however_its_first_bytes_arrive(cut: int) -> None:
+    for name, content in {"a.xlsx": workbook(20), "a.csv": PEOPLE, "a.csv.gz": gzip.compress(PEOPLE)}.items():
+        sink = _Sink(io.BytesIO(), 10**6)
+        sink.name = name
+        for block in (content[:cut], content[cut:]):
+            sink.write(block)
+        assert (sink.facts(name).file or "").startswith(f"source.{name.split('.')[1]}")
 
 
 def test_a_spreadsheet_is_read_and_an_archive_that_is_called_one_is_not(server: Server) -> None:

@@ -89,10 +89,12 @@ def anonymize(
 def _print_decisions(source: str, policy: str, settings: Mapping[str, Any]) -> None:
     """Say what a policy that only describes columns will do with each, before it does it."""
     from mahrem.pipeline import column_decisions
+    from mahrem.release.decisions import policy_from
 
     about = {name: value for name, value in settings.items() if name in release_settings()}
-    decisions = column_decisions(source, policy=policy, **about)
-    if decisions:
+    given = policy_from(policy, about, bounded=True)
+    if given.look_for and given.engine != "spark":
+        decisions = column_decisions(source, policy=policy, **about)
         print_table(("column", "what becomes of it", "because"), decisions)
         typer.echo("")
 

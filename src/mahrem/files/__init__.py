@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         state_folder,
     )
     from mahrem.files._replaced import move_new, restore_interrupted, staged_folder
-    from mahrem.files._stages import StageFolder, appearing, sweep, write_whole
+    from mahrem.files._stages import StageFolder, appearing, locked, sweep, write_whole
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -34,6 +34,7 @@ __all__ = [
     "check_key",
     "given_key",
     "held_key",
+    "locked",
     "make_key",
     "move_new",
     "private_key",

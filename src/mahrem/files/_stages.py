@@ -136,6 +136,21 @@ def _lock(descriptor: int, *, wait: bool) -> bool:
     return True
 
 
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Let one at a time into a block, of all processes and threads; where there are no locks, everybody.
+
+    Args:
+        path: The file that is locked; it is made where there is none, and stays.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        _lock(descriptor, wait=True)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def _same(descriptor: int, path: Path) -> bool:
     """Say whether a path still leads to what is open."""
     try:

@@ -80,6 +80,7 @@ class House:
     def open_source(self, project: str, source: SourceFacts) -> Job:
         """Give a project another table and have it looked at."""
         self.candidates.clear(project)
+        self.store.forget_shown_rows(project)
         self.store.update(
             project,
             source=source,
@@ -197,7 +198,12 @@ class House:
         """Keep choices after they were judged together with all others."""
         after = project.model_copy(update=changes)
         check_choices(after, after.choices or Columns(columns={}), after.promises or ReleasePromises())
-        then = Decision(choices=project.choices, promises=project.promises, settled=project.settled)
+        then = Decision(
+            choices=project.choices,
+            promises=project.promises,
+            settled=project.settled,
+            region=project.reading.region,
+        )
         return self.store.update(project.id, **changes, before=[*project.before, then][-_REMEMBERED:])
 
     def undo(self, project: Project) -> Project:
@@ -206,7 +212,12 @@ class House:
             raise Refused(409, "nothing_before")
         *earlier, last = project.before
         return self.store.update(
-            project.id, choices=last.choices, promises=last.promises, settled=last.settled, before=earlier
+            project.id,
+            choices=last.choices,
+            promises=last.promises,
+            settled=last.settled,
+            reading=project.reading.model_copy(update={"region": last.region}),
+            before=earlier,
         )
 
     def forget(self, project: str) -> Project:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
-from mahrem.errors import InvalidInput
 from mahrem.models import model_settings
 from mahrem.release.decisions import READY_POLICIES, about_policy, release_settings
+from mahrem.table import EVERY
 from mahrem.web._errors import Refused
 from mahrem.web._forms import problem_in
 from mahrem.web._house import House
 from mahrem.web._orders import Json
+from mahrem.web._policy_text import read_policy_text
 from mahrem.web.bodies import (
     DECLARED,
+    ROLES,
     Columns,
     Job,
     Project,
@@ -25,9 +26,9 @@ from mahrem.web.bodies import (
     settings_of_step,
 )
 from mahrem.web.jobs import result_of
-from mahrem.web.projects import needs_table
+from mahrem.web.projects import mark_of, needs_source, needs_table
 
-_NAMED_ELSEWHERE = frozenset({*DECLARED, "hierarchy", "shift_dates", "master", "table", "query"})
+_WHOLE = frozenset({*ROLES, "roles", "rest", "subject", "look_for"})  # said of columns, not of one alone
 
 
 def ready_policies() -> dict[str, str]:
@@ -54,26 +55,58 @@ def look_at_policy(house: House, project: Project, *, ready: str = "", text: str
 
 
 def _of_file(text: str) -> Json:
-    try:
-        settings = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"the policy is not TOML: {error}") from None
-    settings.pop("mahrem", None)  # as a release writes it
-    files = sorted(_NAMED_ELSEWHERE & settings.keys())
-    keys = sorted(
-        name for name in settings if name in release_settings() and not release_settings()[name].on_page
-    )
-    if files or keys:
-        raise Refused(422, "policy_names_files", names=", ".join([*files, *keys]))
+    settings = read_policy_text(text)
+    elsewhere = sorted(name for name in settings if name in release_settings() and not _is_taken(name))
+    if elsewhere:
+        raise Refused(422, "policy_names_files", names=", ".join(elsewhere))
+    everywhere = sorted(name for name in settings_of_column() if _speaks_of_all(settings.get(name)))
+    if everywhere:
+        raise Refused(422, "policy_speaks_of_all", names=", ".join(everywhere))
     return settings
 
 
+def _is_taken(name: str) -> bool:
+    """Say whether the page can keep a setting: it decides about it, and it names nothing of this machine."""
+    known = release_settings()[name]
+    if known.private and not known.on_page:
+        return False
+    return name in {
+        *_WHOLE,
+        *settings_of_column(),
+        *settings_of_step("reading"),
+        *settings_of_step("promises"),
+    }
+
+
+def _speaks_of_all(value: object) -> bool:
+    return isinstance(value, Mapping | list) and EVERY in value
+
+
 def adopt_policy(house: House, project: Project) -> Project:
-    """Decide as the policy that was looked at last; it can be taken back like every decision."""
-    job = house.job_of(project, "policy")
-    decided = result_of(house.store, project.id, job)["decided"]
+    """Decide as the policy that was looked at last; it can be taken back like every decision.
+
+    Raises:
+        Refused: If it was looked at beside another table than the one that is there now.
+    """
+    look = result_of(house.store, project.id, house.job_of(project, "policy"))
+    source = needs_source(project)
+    if not is_about_this_table(project, look) or source.seen != mark_of(source, house.settings):
+        raise Refused(409, "another_table")
+    decided = look["decided"]
     columns, promises = as_decisions(project, decided)
-    return house.decide(project, choices=columns, promises=promises, settled=True)
+    changes: Json = {"choices": columns, "settled": True} if look["speaks"] else {}
+    if "region" in decided:
+        changes["reading"] = project.reading.model_copy(update={"region": decided["region"]})
+    return house.decide(project, promises=promises, **changes)
+
+
+def is_about_this_table(project: Project, look: Mapping[str, Any]) -> bool:
+    """Say whether a policy was looked at beside the table, and the very columns, that a project shows."""
+    if project.source is None or project.profile is None:
+        return False
+    known = [column["name"] for column in project.profile["columns"]]
+    seen = [column["name"] for column in look.get("columns", ())]
+    return (look.get("source"), seen) == (project.source.seen, known)
 
 
 def as_decisions(project: Project, decided: Mapping[str, Any]) -> tuple[Columns, ReleasePromises]:

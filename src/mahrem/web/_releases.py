@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
 from mahrem.release.folders import (
+    change_state,
     difference,
-    forget_mark,
     is_signed,
     make_signing_key,
-    mark_release,
     release_state,
+    remove_release,
     sign_release,
 )
 from mahrem.report import Report, differences_page
@@ -23,7 +25,7 @@ from mahrem.web._errors import Refused, not_found
 from mahrem.web._house import House
 from mahrem.web._orders import Json
 from mahrem.web.bodies import MadeRelease, Project
-from mahrem.web.projects import decisions_of
+from mahrem.web.projects import decisions_of, make_private
 from mahrem.words import load_catalogue
 
 SIGNING = "signing-key"  # in the state folder, made when it is first needed; its public half ends in .pub
@@ -92,9 +94,15 @@ def set_state(house: House, project: Project, job: str, state: ReleaseState) -> 
         Refused: If one that was handed out is to be a draft again: others have it.
     """
     folder = release_of(house, project, job)
-    if state == "draft" and release_state(folder) != "draft":
-        raise Refused(409, "was_published")
-    mark_release(folder, state)
+
+    def change(now: str) -> str:
+        if not folder.is_dir():  # forgotten meanwhile
+            raise not_found("release")
+        if state == "draft" and now != "draft":
+            raise Refused(409, "was_published")
+        return state
+
+    change_state(folder, change)
 
 
 def sign(house: House, project: Project, job: str) -> None:
@@ -103,19 +111,26 @@ def sign(house: House, project: Project, job: str) -> None:
     with house.starting:
         if not key.exists():
             make_signing_key(key)
+            key.with_name(f"{key.name}.pub").chmod(0o600)
     sign_release(folder, key)
+    make_private(folder)
 
 
 def forget_release(house: House, project: Project, job: str) -> Project:
     """Remove a release; one that others have is withdrawn first, so that somebody has thought of them."""
     folder = release_of(house, project, job)
-    if release_state(folder) == "published":
+
+    def remove() -> None:
+        shutil.rmtree(folder.parent, ignore_errors=True)
+
+    if not remove_release(folder, ("made", "draft", "withdrawn"), remove):
         raise Refused(409, "withdraw_first")
-    shutil.rmtree(folder.parent, ignore_errors=True)
-    forget_mark(folder)
+    attacks = list(_attacks_on(house, project, job))
+    for attack in attacks:
+        shutil.rmtree(house.store.folder(project.id) / f"job-{attack}", ignore_errors=True)
 
     def without(now: Project) -> Project:
-        gone = {verb for verb, known in now.jobs.items() if known == job}
+        gone = {verb for verb, known in now.jobs.items() if known == job or known in attacks}
         return now.model_copy(
             update={
                 "releases": [release for release in now.releases if release.job != job],
@@ -125,6 +140,14 @@ def forget_release(house: House, project: Project, job: str) -> Project:
         )
 
     return house.store.edit(project.id, without)
+
+
+def _attacks_on(house: House, project: Project, release: str) -> Iterator[str]:
+    """Give the jobs that attacked a release."""
+    for path in house.store.folder(project.id).glob("job-*/result.json"):
+        with suppress(OSError, ValueError):  # removed meanwhile
+            if json.loads(path.read_bytes()).get("release") == release:
+                yield path.parent.name.removeprefix("job-")
 
 
 def drawn_beside(house: House, project: Project, first: str, second: str, language: str) -> str:

@@ -367,18 +367,22 @@ def _by_counts(present: int, distinct: int, unique: float, *, ranged: bool) -> t
 @in_our_words
 def column_decisions(
     source: object, *, policy: GivenPolicy = None, **settings: Unpack[ReleaseKeywords]
-) -> list[tuple[str, Note, str]]:
-    """Say what a policy that only describes columns does with each: its name, what becomes of it, and why.
+) -> list[tuple[str, Note, Note]]:
+    """Say what a policy does with each column: its name, what becomes of it, and why.
 
-    Nothing where the policy names all columns itself, and where a cluster reads the table.
+    Nothing of a table on a cluster.
     """
     given = policy_from(policy, settings)
-    if not given.look_for or given.engine == "spark" or is_spark_frame(source):
+    if is_spark_frame(source):
         return []
     opened = open_source(source, reading_of(given))
     looked = look_at(opened, given)
     done = given.for_columns(opened.columns, lambda: looked)
-    return [(name, _becomes(done, name), _because(given, name, looked[1])) for name in opened.columns]
+    by_name = given.as_in(opened.columns).named()
+    return [
+        (name, _becomes(done, name), _because(done, name, looked[1], given, named=name in by_name))
+        for name in opened.columns
+    ]
 
 
 def _becomes(policy: Policy, name: str) -> Note:
@@ -390,16 +394,19 @@ def _becomes(policy: Policy, name: str) -> Note:
         return Note("decision.limited", {"how": ", ".join(settings)}) if settings else Note("decision.quasi")
     if name in policy.sensitive:
         return Note("decision.sensitive")
+    if not (policy.named() or policy.rest):
+        return Note("decision.as_before")
     stays = name in policy.insensitive or (name not in policy.identifier and policy.rest == "insensitive")
     return Note("decision.insensitive" if stays and name != policy.subject else "decision.dropped")
 
 
-def _because(policy: Policy, name: str, contents: Contents) -> str:
-    named = {*policy.quasi, *policy.sensitive, *policy.identifier, *policy.insensitive, *policy.pseudonym}
-    if name in named:
+def _because(done: Policy, name: str, contents: Contents, given: Policy, *, named: bool) -> Note:
+    if named:
         return Note("decision.declared")
+    if not (given.look_for or done.named() or done.rest):
+        return Note("decision.unnamed")
     findings = contents.of(name)
     if findings:
         held = Note(CONTENTS[findings[0].kind].words_code)
         return Note("reason.content", {"kind": held, "share": round(findings[0].share, 2)})
-    return Note("decision.called" if is_called_so(policy, name) else "decision.unknown")
+    return Note("decision.called" if is_called_so(given, name) else "decision.unknown")

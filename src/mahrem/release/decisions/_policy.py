@@ -24,7 +24,7 @@ from mahrem.release.decisions import _readers as readers
 from mahrem.release.decisions._refusals import refuse_contradicting
 from mahrem.release.decisions._release_settings import ROLES, ReleaseSettings
 from mahrem.settings import Setting, check_settings, read_settings, settings_of
-from mahrem.table import Kind, Role
+from mahrem.table import EVERY, Kind, Role
 from mahrem.table.columns import is_role_word, role_from_word
 
 if TYPE_CHECKING:
@@ -84,14 +84,14 @@ class Policy(ReleaseSettings):
             columns: The columns there are.
             look: Gives a sketch of them and what they hold; asked only where something was described.
         """
-        named = self._as_in(columns)
+        named = self.as_in(columns)
         if not named.look_for:
             return named
         from mahrem.release.decisions._ready import found_columns
 
         return replace(Policy.of(found_columns(named, columns, *look()), over=named), look_for=())
 
-    def _as_in(self, columns: Sequence[str]) -> Policy:
+    def as_in(self, columns: Sequence[str]) -> Policy:
         """Name columns as a table does."""
         bare: dict[str, list[str]] = {}
         for name in columns:
@@ -102,12 +102,25 @@ class Policy(ReleaseSettings):
             return alike[0] if len(alike) == 1 and name not in columns else name
 
         changed: dict[str, Any] = {}
-        for name, known in settings_of(Policy).items():
-            value = getattr(self, name)
-            if (known.reader.of_columns or name == "sensitive") and value:
-                renamed = _renamed(value, rename)
-                changed |= {} if renamed == value else {name: renamed}
+        for name, value in self._said_of_columns().items():
+            renamed = _renamed(value, rename)
+            changed |= {} if renamed == value else {name: renamed}
         return replace(self, **changed) if changed else self
+
+    def named(self) -> tuple[str, ...]:
+        """Give every column that something is said of, by its name."""
+        values = self._said_of_columns().values()
+        names = (name for value in values for name in ([value] if isinstance(value, str) else value))
+        return tuple(name for name in dict.fromkeys(names) if name != EVERY)
+
+    def _said_of_columns(self) -> dict[str, Any]:
+        """Give what is said of columns by name, by the setting that says it."""
+        values = {
+            name: getattr(self, name)
+            for name, known in settings_of(Policy).items()
+            if known.reader.of_columns or name == "sensitive"
+        }
+        return {name: value for name, value in values.items() if value}
 
     def promises(self) -> tuple[Promise, ...]:
         """Give every promise this policy makes, k first."""

@@ -7,7 +7,7 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mahrem.errors import either
 from mahrem.files import private_key, state_folder, write_whole
 from mahrem.release.decisions import Policy
-from mahrem.release.folders._record import forget_mark, is_uncounted, release_mark
+from mahrem.release.folders._record import change_state, forget_mark, is_uncounted, release_mark
 from mahrem.table import Source
 from mahrem.table.cells import text_where_needed
 from mahrem.table.reading import ColumnSource, texts_of
@@ -240,6 +240,44 @@ def remember_people(people: Callable[[], Fingerprints | None], release: Path) ->
         warn_of(Note("warning.people_not_kept", {"reason": error.strerror}))
         return 0
     return common
+
+
+def remove_release(folder: Path, states: Collection[str], remove: Callable[[], None]) -> bool:
+    """Remove a release that is in one of some states, with whatever is remembered of its people.
+
+    Args:
+        folder: Of the release.
+        states: In which it may go.
+        remove: Removes what is to go from the disk.
+
+    Returns:
+        Whether it went.
+
+    Guarantees:
+        - Nobody says anything of it between the look at its state and its end.
+        - What went counts as no earlier release.
+    """
+    went = False
+
+    def change(now: str) -> str | None:
+        nonlocal went
+        if now not in states:
+            return now
+        remove()
+        _forget_people(folder)
+        went = True
+        return None
+
+    change_state(folder, change)
+    return went
+
+
+def _forget_people(release: Path) -> None:
+    mark = release_mark(release)
+    for path in _folder().glob("*.people"):
+        kept = _read(path)
+        if kept is not None and kept[0]["release"] == mark:
+            path.unlink(missing_ok=True)
 
 
 def fingerprints_of(policy: Policy, source: Source, keep: Mask) -> Fingerprints | None:

@@ -12,7 +12,7 @@ import json
 import math
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,13 +21,13 @@ from typing import Any
 from mahrem import check
 from mahrem.entries import own_version
 from mahrem.errors import InvalidParameter, OutputFailed
-from mahrem.files import private_key, state_folder, write_whole
+from mahrem.files import locked, private_key, state_folder, write_whole
 from mahrem.release.folders._folder import check_hashes, is_release
 from mahrem.words import Note, warn_of
 
 MADE, DRAFT, PUBLISHED, WITHDRAWN = "made", "draft", "published", "withdrawn"
 UNCOUNTED = (DRAFT, WITHDRAWN)  # nobody outside has them: no later release can be laid beside them
-_STATES = "releases.json"
+_STATES, _LOCK = "releases.json", "releases.lock"
 _CHUNK = 1 << 22
 _RUNS = 50  # the last ones that are looked at
 _ENOUGH = 10_000  # rows from which on a run says something about another
@@ -164,7 +164,7 @@ def mark_release(folder: str | Path, state: str) -> None:
     known = {release.folder for release in remembered_releases()}
     if str(path.absolute()) not in known and not is_release(path):
         raise InvalidParameter(f"release={path.name!r} is no release folder, and none is remembered there")
-    _keep({**_states(), release_mark(path): state})
+    change_state(path, lambda _: state)
 
 
 def release_state(folder: Path) -> str:
@@ -174,9 +174,36 @@ def release_state(folder: Path) -> str:
 
 def forget_mark(folder: Path) -> None:
     """Forget what was said of an earlier release in a folder: the one there now is another."""
-    states = _states()
-    if states.pop(release_mark(folder), None) is not None:
-        _keep(states)
+    change_state(folder, lambda _: None)
+
+
+def change_state(folder: Path, change: Callable[[str], str | None]) -> None:
+    """Change what is said of a release by what was said; nobody comes between.
+
+    Args:
+        folder: Of the release.
+        change: Gives the state from then on, None to forget it, or raises what leaves it as it is.
+
+    Guarantees:
+        - Of changes that threads and processes make at the same time none is lost.
+        - Readers see what was kept before or after, whole.
+    """
+    try:
+        state_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+        with locked(state_folder() / _LOCK):
+            _change(release_mark(folder), change)
+    except OSError as error:
+        raise OutputFailed(f"what was said of a release could not be kept: {error.strerror}") from None
+
+
+def _change(mark: str, change: Callable[[str], str | None]) -> None:
+    before = _states()
+    then = change(before.get(mark, MADE))
+    after = {known: state for known, state in before.items() if known != mark}
+    if then is not None:
+        after[mark] = then
+    if after != before:
+        write_whole(state_folder() / _STATES, json.dumps(after, indent=2))
 
 
 def is_uncounted(mark: object) -> bool:
@@ -247,11 +274,3 @@ def _states() -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     return {str(mark): str(state) for mark, state in states.items()} if isinstance(states, dict) else {}
-
-
-def _keep(states: Mapping[str, str]) -> None:
-    try:
-        state_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(state_folder() / _STATES, json.dumps(states, indent=2))
-    except OSError as error:
-        raise OutputFailed(f"what was said of a release could not be kept: {error.strerror}") from None

@@ -157,13 +157,25 @@ def connection_reason(error: Exception) -> str:
     )
 
 
-# Whether questions of the role reach beyond tables; roles that an old server does not know are not there.
+# Whether questions reach beyond tables under any role that they can be asked under: a question may take the
+# role of every group of whoever came in. Roles and functions that a server does not know are not there.
 _REACHES = """
-SELECT bool_or(r.rolsuper OR g.rolname IS NOT NULL) FROM pg_roles r
-LEFT JOIN pg_roles g
-    ON g.rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')
-    AND pg_has_role(r.oid, g.oid, 'MEMBER')
-WHERE r.rolname = current_user
+SELECT EXISTS (
+    SELECT FROM pg_roles g
+    WHERE (pg_has_role(session_user, g.oid, 'MEMBER') OR pg_has_role(current_user, g.oid, 'MEMBER'))
+    AND (
+        g.rolsuper
+        OR g.rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')
+        OR EXISTS (
+            SELECT FROM pg_proc f
+            WHERE f.proname IN (
+                'pg_read_file', 'pg_read_binary_file', 'pg_stat_file', 'pg_ls_dir', 'lo_import', 'lo_export',
+                'pg_file_read', 'pg_file_write', 'pg_file_rename', 'pg_file_unlink', 'dblink_connect_u'
+            )
+            AND has_function_privilege(g.oid, f.oid, 'EXECUTE')
+        )
+    )
+)
 """
 
 
@@ -190,7 +202,8 @@ def refuse_wide_role(uri: str) -> None:
     """Refuse a role whose questions reach beyond tables: files and programs of the machine of the database.
 
     Raises:
-        InvalidInput: If the role is a superuser, or may read files or run programs there.
+        InvalidInput: If whoever comes in is a superuser, or may read files or run programs there, by its own
+            role, by one it can take, or by a function it may call.
     """
     with postgresql_reader(uri, Reading(query="")) as (cursor, _):
         cursor.execute(_REACHES)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from mahrem.web._house import KEY, HouseDep, JobId, ProjectDep, ProjectId
 from mahrem.web._policies import adopt_policy, look_at_policy, ready_policies
+from mahrem.web._policy_text import LARGEST_POLICY
 from mahrem.web._releases import (
     SIGNING,
     KeptRelease,
@@ -39,7 +40,7 @@ class PolicyText(Strict):
     """A policy: the name of a ready one, or the text of a file."""
 
     ready: Annotated[str, StringConstraints(max_length=80)] = ""
-    text: Annotated[str, StringConstraints(max_length=200_000)] = ""
+    text: Annotated[str, StringConstraints(max_length=LARGEST_POLICY)] = ""
 
 
 class PolicyList(BaseModel):

@@ -46,6 +46,7 @@ class Decision(BaseModel):
     choices: Columns | None
     promises: ReleasePromises | None
     settled: bool
+    region: str | None = None  # a policy may say it
 
 
 class MadeRelease(BaseModel):

@@ -78,6 +78,8 @@ if TYPE_CHECKING:
     class ReadingChoice(Strict):
         """How a file is read; what is not said is found out."""
 
+        region: str | None = None
+
     class ColumnChoice(Strict):
         """What a person decided about one column."""
 

@@ -62,6 +62,7 @@ def _lattice(order: JobOrder, progress: Progress) -> Json:
         "listed": listed,
         "holding": len(holding) if listed else None,
         "best": [verdict.as_dict() for verdict in holding[:_SHOWN]],
+        "ringed": [*nodes.best().levels.values()] if holding else None,
     }
 
 

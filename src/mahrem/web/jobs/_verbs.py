@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from mahrem import check
 from mahrem.errors import InvalidInput
 from mahrem.release.decisions import reading_from
 from mahrem.release.folders import mark_release
 from mahrem.web._errors import Refused
 from mahrem.web._orders import JobOrder, Json
-from mahrem.web.bodies import USUAL_K
-from mahrem.web.jobs._drawn import draw, draw_beside
+from mahrem.web.bodies import USUAL_K, settings_of_step
+from mahrem.web.jobs._beside import make_beside
+from mahrem.web.jobs._drawn import draw
 from mahrem.web.jobs._masking import MASKING_JOBS, plain_settings
 from mahrem.words import Note, Progress
 
 if TYPE_CHECKING:
     from mahrem.pipeline import Inspection
+    from mahrem.release.decisions import Policy
     from mahrem.table import Reading, Source
-
-
-_EXAMPLE_ROWS = 5  # that a candidate would publish, shown beside another one's
 
 
 def perform(order: JobOrder, progress: Progress) -> Json:
@@ -138,7 +138,7 @@ def _attack(order: JobOrder, progress: Progress) -> Json:
     attacked = attack(release, original=order.table, trials=trials, progress=progress)
     columns = {name: ReportColumn(role="quasi") for name in attacked.report["quasi"]}
     draw(order.place, Report(columns=columns, red_team=ReportTeam.read(attacked.report)))
-    return {"report": attacked.report}
+    return {"report": attacked.report, "release": order.arguments["release"]}
 
 
 def _estimate(order: JobOrder, progress: Progress) -> Json:
@@ -187,48 +187,43 @@ def _policy(order: JobOrder, progress: Progress) -> Json:
     """Say what a policy does with each column, and decide about those that it only describes."""
     from mahrem.pipeline import column_decisions
     from mahrem.release import decided
-    from mahrem.release.decisions import policy_from, reading_of
+    from mahrem.release.decisions import policy_from, reading_of, roles_of
     from mahrem.table import open_source
 
     progress(Note("stage.columns"))
     ready, given = order.arguments["ready"] or None, order.arguments["settings"]
-    settings = {**given, **order.reading}
-    lines = column_decisions(order.table, policy=ready, **settings)
+    alone = policy_from(ready, given)
+    _refuse_other_reading(alone, policy_from(None, order.reading))
+    settings = {**given, **order.reading, "region": alone.region or order.reading.get("region")}
     policy = policy_from(ready, settings)
-    whole = decided(policy, open_source(order.table, reading_of(policy)))
+    source = open_source(order.table, reading_of(policy))
+    whole = decided(policy, source)
+    check.columns_exist(whole.named(), source.columns)
+    if whole.quasi:  # what is said of columns acts on them, as in a release
+        roles_of(source.columns, replace(whole, rest=whole.rest or "drop"))
+    lines = column_decisions(order.table, policy=ready, **settings)
+    kept = {name: value for name, value in given.items() if name in settings_of_step("promises")}
     return {
         "ready": order.arguments["ready"],
-        "decided": whole.public(),
+        "source": order.request.source,
+        "decided": {**kept, **whole.public()},
+        "speaks": bool(whole.named() or whole.rest),
         "columns": [
-            {"name": name, "becomes": becomes.as_dict(), "why": _as_note(why)} for name, becomes, why in lines
+            {"name": name, "becomes": becomes.as_dict(), "why": why.as_dict()} for name, becomes, why in lines
         ],
     }
 
 
-def _as_note(why: object) -> Json:
-    return why.as_dict() if isinstance(why, Note) else {"code": "", "values": {}, "text": str(why)}
-
-
-def _beside(order: JobOrder, progress: Progress) -> Json:
-    """Make two candidates on every row, as a release would, and keep what their reports say."""
-    import polars as pl
-
-    from mahrem.pipeline import anonymize
-    from mahrem.report import Report
-
-    target, sides = order.arguments["target"] or None, order.arguments["sides"]
-    reports, rows = {}, {}
-    for number, (known, settings) in enumerate(sides.items(), start=1):
-        progress(Note("stage.candidate", {"number": number, "all": len(sides)}))
-        release = anonymize(order.table, target=target, **{**order.reading, **settings})
-        reports[known] = Report.read(release.report)
-        shown = (
-            release.table if isinstance(release.table, pl.DataFrame) else pl.DataFrame()
-        )  # not a cluster's
-        some = shown.sample(min(_EXAMPLE_ROWS, shown.height), shuffle=True)  # other people on each side
-        rows[known] = {"columns": some.columns, "rows": some.cast(pl.String).rows()}
-    draw_beside(order.place, reports)
-    return {"sides": list(sides), "target": target, "rows": rows}
+def _refuse_other_reading(policy: Policy, page: Policy) -> None:
+    """Refuse a policy that reads the table in another way; a region changes no row, so it is taken."""
+    known = settings_of_step("reading")
+    others = [
+        name
+        for name in known
+        if name != "region" and getattr(policy, name) not in (known[name].default, (), getattr(page, name))
+    ]
+    if others:
+        raise Refused(422, "policy_reads_otherwise", names=", ".join(others))
 
 
 VERBS: Mapping[str, Callable[[JobOrder, Progress], Json]] = {
@@ -243,6 +238,6 @@ VERBS: Mapping[str, Callable[[JobOrder, Progress], Json]] = {
     "query": _query,
     "trial": _trial,
     "policy": _policy,
-    "beside": _beside,
+    "beside": make_beside,
     **MASKING_JOBS,
 }

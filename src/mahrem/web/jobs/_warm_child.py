@@ -53,15 +53,17 @@ class _Table:
             "node": node.as_dict(),
             "why": [reason.as_dict() for reason in lattice.why(node.levels)],
             "neighbours": [each.as_dict() for each in lattice.neighbours(node.levels)],
-            "every": _every(lattice, self.explorer.held),
+            **_every(lattice, self.explorer.held),
         }
 
 
-def _every(lattice: GeneralisationLattice, rows: int) -> list[Json] | None:
+def _every(lattice: GeneralisationLattice, rows: int) -> Json:
     """Judge all nodes where that takes a moment; by sizes alone, so that it is the same every time."""
     if len(lattice) > _DRAWN or len(lattice) * rows > _WORK:
-        return None
-    return [{"levels": [*one.levels.values()], "holds": one.holds, "loss": one.loss} for one in lattice]
+        return {}
+    every = [{"levels": [*one.levels.values()], "holds": one.holds, "loss": one.loss} for one in lattice]
+    holds = any(one["holds"] for one in every)
+    return {"every": every, "best": [*lattice.best().levels.values()] if holds else None}
 
 
 def main() -> int:

@@ -40,12 +40,15 @@ class LatticePicture:
     holding: int
 
 
-def draw_lattice(nodes: Sequence[Mapping[str, Any]], current: Sequence[int]) -> LatticePicture | None:
+def draw_lattice(
+    nodes: Sequence[Mapping[str, Any]], current: Sequence[int], best: list[int] | None
+) -> LatticePicture | None:
     """Lay out judged nodes; nothing where there are none, or more than can be told apart.
 
     Args:
         nodes: ``levels``, ``holds`` and ``loss`` of every node.
         current: The levels of the node that is looked at.
+        best: Those of the node a release would take, as the lattice says, for losses are rounded here.
 
     Guarantees:
         - No two nodes share a place; higher nodes stand above lower ones.
@@ -69,17 +72,12 @@ def draw_lattice(nodes: Sequence[Mapping[str, Any]], current: Sequence[int]) -> 
     }
     losses = [node["loss"] for node in nodes if node["holds"] and node["loss"] is not None]
     low, span = min(losses, default=0.0), (max(losses, default=0.0) - min(losses, default=0.0)) or 1.0
-    best = min(
-        (node for node in nodes if node["holds"] and node["loss"] is not None),
-        key=lambda node: (node["loss"], sum(node["levels"]), tuple(node["levels"])),
-        default=None,
-    )
     spots = tuple(
         Spot(
             levels=tuple(node["levels"]),
             x=places[tuple(node["levels"])][0],
             y=places[tuple(node["levels"])][1],
-            state="best" if node is best else "holds" if node["holds"] else "fails",
+            state="best" if node["levels"] == best else "holds" if node["holds"] else "fails",
             loss=node["loss"],
             depth=0.0 if node["loss"] is None else round(1 - (node["loss"] - low) / span, 3),
             current=tuple(node["levels"]) == tuple(current),

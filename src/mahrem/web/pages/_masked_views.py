@@ -216,13 +216,20 @@ def lattice_page(
 def _picture(
     house: House, project: Project, judged: Json | None, result: Json | None
 ) -> LatticePicture | None:
-    """Draw every node: as judged while one waits, else as the job found them, unless that is old."""
+    """Draw every node: as judged while one waits, else as the job found them when it was asked the same."""
     if judged is None:
         return None
-    nodes = judged.get("every")
-    if nodes is None and result is not None and result["listed"] and not is_old(project, "lattice"):
+    nodes, best = judged.get("every"), judged.get("best")
+    if nodes is None and result is not None and _answers(project, result, judged):
         nodes = _listed_nodes(house.result_folder(project, "lattice") / NODES, len(judged["heights"]))
-    return None if nodes is None else draw_lattice(nodes, list(judged["node"]["levels"].values()))
+        best = result.get("ringed")
+    return None if nodes is None else draw_lattice(nodes, list(judged["node"]["levels"].values()), best)
+
+
+def _answers(project: Project, result: Json, judged: Json) -> bool:
+    """Say whether every node was judged as the one that is looked at: decided so, and ranked by the same."""
+    same = result["objective"] == judged["objective"]
+    return bool(result["listed"] and same and not is_old(project, "lattice"))
 
 
 def _listed_nodes(path: Path, columns: int) -> list[Json] | None:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
-from mahrem.web._errors import Refused, not_found
+from mahrem.web._errors import not_found
 from mahrem.web._house import House, HouseDep, JobId, ProjectDep
 from mahrem.web._language import LOOK
-from mahrem.web._policies import adopt_policy, look_at_policy, ready_policies
+from mahrem.web._policies import adopt_policy, is_about_this_table, look_at_policy, ready_policies
+from mahrem.web._policy_text import LARGEST_POLICY
 from mahrem.web._releases import (
     KeptRelease,
     drawn_beside,
@@ -31,7 +32,6 @@ from mahrem.web.projects import Candidate, decisions_of
 from mahrem.words import Note, load_catalogue
 
 router = APIRouter(include_in_schema=False)
-_LARGEST = 200_000  # characters of a policy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,12 +46,15 @@ class HistoryPage:
     looked: Sequence[tuple[str, str, str]]  # what a policy does: column, what becomes of it, why
     looked_at: str  # the name of the policy, if it is a ready one
     ready: bool  # whether there is one to take
+    largest: int  # characters of a policy
 
 
 def history_page(house: House, project: Project, message: ErrorDetail | None = None) -> HistoryPage:
     """Show what was made, what is kept under a name, and what policies would do."""
     words, now = load_catalogue(LOOK.get().language), decisions_of(project)
     result = result_of_verb(house, project, "policy") or {}
+    if not is_about_this_table(project, result):
+        result = {}
     job = house.queue.last(project.id, "policy")
     return HistoryPage(
         shell=shell_of(project, "history", message),
@@ -65,6 +68,7 @@ def history_page(house: House, project: Project, message: ErrorDetail | None = N
         ],
         looked_at=str(result.get("ready", "")),
         ready=bool(result),
+        largest=LARGEST_POLICY,
     )
 
 
@@ -82,10 +86,7 @@ def policy(house: HouseDep, project: ProjectDep, form: FormDep) -> Response:
         if form.get("do") == "adopt":
             adopt_policy(house, project)
             return
-        text = str(form.get("text", ""))
-        if len(text) > _LARGEST:
-            raise Refused(413, "policy_too_large")
-        look_at_policy(house, project, ready=str(form.get("ready", "")), text=text)
+        look_at_policy(house, project, ready=str(form.get("ready", "")), text=str(form.get("text", "")))
 
     adopting = form.get("do") == "adopt"
     place = f"/projects/{project.id}/{'columns' if adopting else 'history#policy'}"

@@ -218,7 +218,7 @@ def run_page(house: House, project: Project, message: ErrorDetail | None = None)
 def result_page(house: House, project: Project, message: ErrorDetail | None = None) -> ResultPage:
     """Show the release."""
     parts = _parts(house, project, "anonymize")
-    attacked = _parts(house, project, "attack") or {}
+    attacked = (_parts(house, project, "attack") or {}) if _is_attacked(house, project) else {}
     result = result_of_verb(house, project, "anonymize")
     words = load_catalogue(LOOK.get().language)
     notes = [] if result is None else zip(result["privacy_notes"], result["privacy_warnings"], strict=True)
@@ -234,6 +234,12 @@ def result_page(house: House, project: Project, message: ErrorDetail | None = No
         attack_job=_unless_done(house.queue.last(project.id, "attack")),
         warnings=[*(parts or {}).get("warnings", ()), *own],
     )
+
+
+def _is_attacked(house: House, project: Project) -> bool:
+    """Say whether the attacks that are known were on the release that is shown."""
+    attacked = result_of_verb(house, project, "attack") or {}
+    return attacked.get("release") == project.jobs.get("anonymize")
 
 
 def compare_page(house: House, project: Project, message: ErrorDetail | None = None) -> ComparePage:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         pick_database,
         refuse_another_table,
     )
-    from mahrem.web.projects._store import ProjectStore, in_words, make_private, now_words
+    from mahrem.web.projects._store import SHOWS_ROWS, ProjectStore, in_words, make_private, now_words
     from mahrem.web.projects._upload import receive_body, receive_form
     from mahrem.web.projects._zip import zip_files
 else:
@@ -41,6 +41,7 @@ else:
 
 __all__ = [
     "OWN_CLUSTER",
+    "SHOWS_ROWS",
     "Candidate",
     "CandidateStore",
     "FederatedRun",

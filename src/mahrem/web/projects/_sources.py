@@ -6,7 +6,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from mahrem.table import FORMATS
 from mahrem.web._errors import Refused
@@ -199,9 +199,8 @@ def _place(source: SourceFacts, folder: Path, settings: ServeSettings) -> str:
 
 def _bounded(uri: str, settings: ServeSettings) -> str:
     """Have a database change nothing, and give up what takes too long; a URI's own options win."""
-    parts = urlsplit(uri)
-    given = parse_qsl(parts.query, keep_blank_values=True)
-    if any(name == "options" for name, _ in given):
+    _, asked, query = uri.partition("?")
+    if any(name == "options" for name, _ in parse_qsl(query, keep_blank_values=True)):
         return uri
     limits = {
         "default_transaction_read_only": "on",
@@ -209,5 +208,4 @@ def _bounded(uri: str, settings: ServeSettings) -> str:
         "lock_timeout": f"{_LOCKED * 1000:.0f}",
     }
     options = " ".join(f"-c {name}={value}" for name, value in limits.items())
-    query = urlencode([*given, ("options", options)], quote_via=quote)
-    return urlunsplit(parts._replace(query=query))
+    return f"{uri}{'&' if asked else '?'}options={quote(options)}"  # all else stays as it was said

@@ -22,6 +22,7 @@ from mahrem.web.bodies import Columns, MadeRelease, Project
 _ID = re.compile(r"[0-9a-f]{32}")
 _PROJECT = "project.json"
 CANDIDATES = "candidates.json"  # settings that were tried, with values many people share
+SHOWS_ROWS = "shows-rows"  # in the folder of a job: its result has rows of people, and goes with raw data
 _SHOWN = 120  # characters of a name that are kept
 
 
@@ -132,6 +133,11 @@ class ProjectStore:
                 removed=why,
             )
 
+    def forget_shown_rows(self, project_id: str) -> None:
+        """Remove what shows rows of the table there was."""
+        with self._lock:
+            _remove_shown_rows(self.folder(project_id))
+
     def forget_unread(self, read: Container[str], before: float) -> None:
         """Remove what holds raw values where a project cannot be read and was written long ago."""
         for folder in (self.root / "projects").iterdir():
@@ -184,18 +190,15 @@ class ProjectStore:
 
 
 def _remove_superseded(folder: Path, project: Project) -> list[MadeRelease]:
-    """Remove drafts that a later release took the place of; those that somebody handed out stay."""
-    from mahrem.release.folders import forget_mark, release_state  # whoever lists projects needs no release
+    """Remove drafts that a later release took the place of; the last one and those handed out stay."""
+    from mahrem.release.folders import remove_release  # whoever lists projects needs no release
 
-    kept: list[MadeRelease] = []
-    for release in project.releases:
-        place = folder / f"job-{release.job}"
-        if release.job != project.jobs.get("anonymize") and release_state(place / "release") == "draft":
-            shutil.rmtree(place, ignore_errors=True)
-            forget_mark(place / "release")
-        else:
-            kept.append(release)
-    return kept
+    def went(job: str) -> bool:
+        place = folder / f"job-{job}"
+        return remove_release(place / "release", ("draft",), lambda: shutil.rmtree(place, ignore_errors=True))
+
+    earlier, last = project.releases[:-1], project.releases[-1:]
+    return [release for release in earlier if not went(release.job)] + last
 
 
 def _sizes(folder: Path) -> Iterator[int]:
@@ -224,7 +227,13 @@ def in_words(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
+def _remove_shown_rows(folder: Path) -> None:
+    for mark in folder.glob(f"job-*/{SHOWS_ROWS}"):
+        shutil.rmtree(mark.parent, ignore_errors=True)
+
+
 def _remove_raw(folder: Path) -> None:
+    _remove_shown_rows(folder)
     for path in folder.iterdir():
         if path.name == CANDIDATES or path.name.startswith(("source", "upload-", "hierarchy-")):
             path.unlink(missing_ok=True)

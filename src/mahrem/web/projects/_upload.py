@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 _MOST_TEXT = 10_000  # bytes of a form that are not the file: its other fields, and the head of each
+_TELLING = 64  # bytes from which on a file is judged while it arrives: a workbook's first name ends there
 _SMALL = 100_000  # bytes around a file in a form
 
 
@@ -29,9 +30,9 @@ class _Sink:
         if self.size > self.most:
             raise too_large(self.most)
         if len(self.head) < HEAD:
-            known = len(self.head) >= 16
+            known = len(self.head) >= _TELLING
             self.head = (self.head + block)[:HEAD]
-            if not known and len(self.head) >= 16:
+            if not known and len(self.head) >= _TELLING:
                 kind_of(self.head, self.name)
         self.file.write(block)
 

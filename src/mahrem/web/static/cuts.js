@@ -30,8 +30,9 @@ function beginCuts() {
   place.before(box);
   const outer = (root.children || []).map((child) => ends(child.label));
   const known = outer.length > 0 && outer.every(Boolean);
-  const low = known ? Math.min(...outer.map(([first]) => first)) : values[0];
-  const high = known ? Math.max(...outer.map(([, last]) => last)) : values.at(-1);
+  // A group may be called otherwise than what it holds: no value lies outside.
+  const low = Math.min(values[0], ...(known ? outer.map(([first]) => first) : []));
+  const high = Math.max(values.at(-1), ...(known ? outer.map(([, last]) => last) : []));
 
   // Where ranges begin, but the first; read off the tree, so that Undo and the tree's own buttons count.
   function cuts() {
@@ -113,6 +114,6 @@ function beginCuts() {
     set([...cuts(), begins[at] + Math.floor(widths[at] / 2)]);
     show(at);
   });
-  buttons.undo.addEventListener("click", () => show());
+  list.addEventListener("changed", () => show());
   show();
 }

@@ -89,6 +89,6 @@ function begin(figure) {
     show();
   });
   addEventListener("pointerup", () => { from = null; });
-  svg.addEventListener("click", (event) => { if (moved) event.preventDefault(); });
+  svg.addEventListener("click", (event) => { if (moved && event.detail) event.preventDefault(); }); // Enter has no detail
   svg.addEventListener("dragstart", (event) => event.preventDefault());
 }

@@ -224,6 +224,7 @@ function keep() {
   let kept = current;
   while (kept !== root && !(kept.parent && kept.parent.children.includes(kept))) kept = kept.parent ?? root;
   current = kept;
+  list.dispatchEvent(new Event("changed"));
 }
 
 function rename() {
