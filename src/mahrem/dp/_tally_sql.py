@@ -95,7 +95,7 @@ def sql_of(tally: TallyPlan, database: Database) -> str:
     table = database.table
     where = " AND ".join(_passes(condition, database) for condition in tally.where)
     if tally.unit.subject is not None:
-        table, where = _capped(tally, table, where), f"mahrem_place <= {tally.unit.rows}"
+        table, where = _capped(tally, database, where), f"mahrem_place <= {tally.unit.rows}"
     keys = [f"{_place(key, database)} AS key_{number}" for number, key in enumerate(tally.keys)]
     plain = all(term.kind == "rows" for term in tally.terms)
     terms = [f"{_adds(term, database)} AS term_{number}" for number, term in enumerate(tally.terms)]
@@ -111,14 +111,16 @@ def sql_of(tally: TallyPlan, database: Database) -> str:
     return f"SELECT {', '.join([*names, *sums])} FROM ({inner}) AS steps{grouped}"  # noqa: S608
 
 
-def _capped(tally: TallyPlan, table: str, where: str) -> str:
+def _capped(tally: TallyPlan, database: Database, where: str) -> str:
     """Number the rows of each person by a hash of what is used of them: others have no say in it."""
     subject = quoted(str(tally.unit.subject))
     columns = ", ".join(quoted(name) for name in tally.columns)
     order = f"md5(concat_ws('|', {columns}))"
     present = f"{subject} IS NOT NULL" + (f" AND {where}" if where else "")
-    number = f"ROW_NUMBER() OVER (PARTITION BY {subject} ORDER BY {order}) AS mahrem_place"
-    return f"(SELECT {columns}, {number} FROM {table} WHERE {present}) AS capped"  # noqa: S608
+    kind = database.types[str(tally.unit.subject)]
+    whose = subject if _is_one_of(kind, ("DATE",)) else _number(str(tally.unit.subject), database)
+    number = f"ROW_NUMBER() OVER (PARTITION BY {whose} ORDER BY {order}) AS mahrem_place"
+    return f"(SELECT {columns}, {number} FROM {database.table} WHERE {present}) AS capped"  # noqa: S608
 
 
 def _number(column: str, database: Database) -> str:

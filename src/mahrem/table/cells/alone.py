@@ -64,7 +64,7 @@ def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:  # noqa: PLR0911 - one 
         trimmed = cell.cast(pl.String).str.strip_chars()
         return pl.when(trimmed != "").then(trimmed)
     if dtype.is_float():  # one number of more digits widens those of all others
-        return written_number(cell.cast(pl.Float64))
+        return written_number(cell)
     if isinstance(dtype, pl.Decimal):
         text = cell.cast(pl.String)
         short = text.str.strip_chars_end("0").str.strip_chars_end(".")
@@ -108,8 +108,8 @@ def value_alone(column: str, dtype: pl.DataType, decimal: str | None = None) -> 
     """
     if isinstance(dtype, pl.Boolean):
         return pl.col(column).cast(pl.Int8).cast(pl.String)
-    if dtype.is_integer() or dtype.is_float() or isinstance(dtype, pl.Null | pl.Duration):
-        return text_alone(column, dtype)
+    if dtype.is_numeric() or isinstance(dtype, pl.Null | pl.Duration):
+        return written_number(number_alone(column, dtype))
     cell = pl.col(column)
     if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:  # what programs keep of a moment
         cell = cell.dt.convert_time_zone("UTC").dt.replace_time_zone(None)

@@ -45,7 +45,6 @@ TRUTHS: Mapping[str, str] = {  # what DuckDB takes for truths, and pyarrow for 1
 _ENDLESS = {"inf": "inf", "infinity": "inf", "-inf": "-inf", "-infinity": "-inf", "epoch": "1970-01-01"}
 _WORDS: Mapping[str, str | None] = {**dict.fromkeys(MISSING, None), **TRUTHS, **_ENDLESS}
 _HEX = r"^([+-])?0[xX]([0-9a-fA-F]{1,15})$"
-_WHOLE = r"^[+-]?[0-9]{16,}(?:[.]0*)?$"  # beyond what a float tells apart: its digits stay
 _ZONE = r"(Z|[+-][0-9]{2}(?::?[0-9]{2})?)"
 _CLOCK = (
     r"^(?:(?P<years>[+-]?[0-9]{1,4}) years? ?)?(?:(?P<months>[+-]?[0-9]{1,6}) mon(?:th)?s? ?)?"
@@ -67,6 +66,7 @@ _MOMENT = (
 _DOTTED = r"^([0-9]{1,2})[.]([0-9]{1,2})[.]([0-9]{4})\b"  # always the day first
 _BEYOND = r"^[+-]?[0-9]{5,}-[0-9]{2}-[0-9]{2}\b|\(BC\)"  # days of no calendar
 _TIMED = r"^[+-]?[0-9]|^[+-]?[PT][0-9T+-]"  # all other texts are words
+_LONG = pl.Int128  # of microseconds: a thousand million weeks are too many for 64 bits
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000_000, 60_000_000, 3_600_000_000, 86_400_000_000
 
 # DuckDB keeps a span of many days as months of thirty, and writes it so.
@@ -87,7 +87,8 @@ def one_spelling(texts: pl.Series) -> pl.Series:
 
     Guarantees:
         - A cell depends on itself alone, and ``one_spelling`` of what it gave changes nothing.
-        - Numbers are as floats are written, whole ones without a point; truths are 1 and 0.
+        - Numbers are as floats are written, whole ones without a point up to 2**53; beyond, where a gap makes
+          others of whole numbers, they are what the nearest float is. Truths are 1 and 0.
         - Times of day and spans are their microseconds, as columns of such are read beside numbers.
         - Days are ISO; moments too, in UTC, which is what programs keep of them, without a midnight.
         - Words stay as they are.
@@ -131,7 +132,8 @@ def are_words(texts: Sequence[str]) -> bool:
 
 
 def written_number(number: pl.Expr) -> pl.Expr:
-    """Write floats as text, whole ones without a point; NaN is null."""
+    """Write numbers as floats are written, whole ones without a point; NaN is null."""
+    number = number.cast(pl.Float64)
     exact = (number == number.round()) & (number.abs() <= EXACT)
     whole = pl.when(exact).then(number).cast(pl.Int64).cast(pl.String)
     return pl.coalesce(whole, number.fill_nan(None).cast(pl.String))
@@ -146,16 +148,12 @@ def _spelled(texts: pl.Series) -> pl.Series:
         text.cast(pl.Float64, strict=False).alias("number"),
     )
     known = pl.col("small").is_in(list(_WORDS))
-    digits = text.str.contains(_WHOLE)
-    exact = text.str.replace(r"^[+]", "").str.replace(r"[.]0*$", "").str.replace(r"^(-?)0+([0-9])", "$1$2")
     words = pl.col("small").replace_strict(_WORDS, default=None, return_dtype=pl.String)
     frame = frame.select(
         "text",
         (~known & pl.col("number").is_null() & text.str.contains(_TIMED)).alias("other"),
         pl.when(known)
         .then(words)
-        .when(digits & (pl.col("number").abs() > EXACT))
-        .then(exact)
         .when(pl.col("number").is_not_null())
         .then(written_number(pl.col("number")))
         .otherwise("spelled")
@@ -174,7 +172,8 @@ def _timed(texts: pl.Series) -> pl.Series:
     whole = signs.select(
         signs["2"].str.to_integer(base=16, strict=False) * pl.when(pl.col("1") == "-").then(-1).otherwise(1)
     ).to_series()
-    spelled = [whole.cast(pl.String), *(read(texts).cast(pl.String) for read in (_clock, _span, _counted))]
+    counted = [whole, *(read(texts) for read in (_clock, _span, _counted))]
+    spelled = [one.to_frame("number").select(written_number(pl.col("number"))).to_series() for one in counted]
     # A column of times of day cannot hold the end of a day, and one of spans can.
     beyond = texts.str.contains(_BEYOND) | texts.str.contains(r"^24:00(?::00(?:[.]0*)?)?$")
     frame = pl.DataFrame(
@@ -189,12 +188,10 @@ def _parts(texts: pl.Series, pattern: str) -> pl.DataFrame:
 
 def _clock(texts: pl.Series) -> pl.Series:
     """Give the microseconds of times of day and of spans as pandas, Python and databases write them."""
-    hours = pl.col("hours").cast(pl.Int64)
+    hours = pl.col("hours").cast(_LONG)
     within = hours * _HOUR + _minutes_and_less()
-    signed = pl.when(pl.col("sign") == "-").then(-within).otherwise(within)
-    days = sum(
-        (pl.col(name).cast(pl.Int64).fill_null(0) * many for name, many in _DAYS_OF.items()), pl.lit(0)
-    )
+    signed = pl.when(pl.col("sign") == "-").then(-1 * within).otherwise(within)
+    days = sum((pl.col(name).cast(_LONG).fill_null(0) * many for name, many in _DAYS_OF.items()), pl.lit(0))
     given = pl.any_horizontal(pl.col(*_DAYS_OF, "hours").is_not_null())
     length = days * _DAY + signed.fill_null(0)
     return _parts(texts, _CLOCK).select(pl.when(given).then(length)).to_series()
@@ -202,9 +199,9 @@ def _clock(texts: pl.Series) -> pl.Series:
 
 def _span(texts: pl.Series) -> pl.Series:
     """Give the microseconds of spans as ISO 8601 writes them."""
-    days, hours = pl.col("days").cast(pl.Int64), pl.col("hours").cast(pl.Int64)
+    days, hours = pl.col("days").cast(_LONG), pl.col("hours").cast(_LONG)
     length = days.fill_null(0) * _DAY + hours.fill_null(0) * _HOUR + _minutes_and_less()
-    signed = pl.when(pl.col("all") == "-").then(-length).otherwise(length)
+    signed = pl.when(pl.col("all") == "-").then(-1 * length).otherwise(length)
     named = pl.any_horizontal(pl.col("days", "hours", "minutes", "seconds").is_not_null())
     return _parts(texts, _SPAN).select(pl.when(named).then(signed)).to_series()
 
@@ -212,7 +209,7 @@ def _span(texts: pl.Series) -> pl.Series:
 def _counted(texts: pl.Series) -> pl.Series:
     """Give the microseconds of spans that count one unit."""
     parts = texts.str.extract_groups(_COUNTED).struct.unnest()
-    number, unit = pl.col("1").cast(pl.Int64), pl.concat_str(pl.col("2").fill_null(""), "3")
+    number, unit = pl.col("1").cast(_LONG), pl.concat_str(pl.col("2").fill_null(""), "3")
     length = number * unit.replace_strict(_UNITS, default=None, return_dtype=pl.Int64)
     return parts.select(pl.when(unit == "nanosecond").then(number // 1000).otherwise(length)).to_series()
 

@@ -248,7 +248,8 @@ def choose_table(listed: Sequence[tuple[str, str]], table: str | None, label: st
 
 
 def _held(table: pa.Table, reading: Reading, label: str, *, numeric: Collection[str] = ()) -> Source:
-    """Hold the answer of a database in memory."""
+    """Hold the answer of a database in memory; read by cell, decimal numbers stay the texts they came as."""
+    numeric = () if reading.by_cell else numeric
     columns = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         try:
