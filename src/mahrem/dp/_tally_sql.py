@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, EvenGrid, Key, TallyPlan, Term
@@ -18,6 +20,8 @@ _BLANKS = "chr(32) || chr(9) || chr(10) || chr(13)"
 # No float is too large or too small for it; PostgreSQL repeats nothing more often than 255 times.
 _PLAIN_NUMBER = "^[+-]?[0-9]{1,250}([.][0-9]{0,250})?$"
 _ANY_NUMBER = "^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+_DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_REACH = 1e60  # where PostgreSQL's numbers end: it fails on some that are too large for a float
 _NUMBERS = (*_WHOLE, "FLOAT", "DOUBLE", "DECIMAL", "NUMERIC")
 _TEXTS = ("VARCHAR", "TEXT", "BPCHAR")
 _READABLE = (*_NUMBERS, "VARCHAR", "BOOLEAN", "TEXT", "BPCHAR", "BOOL")
@@ -59,9 +63,9 @@ def _are_read_alike(kind: str, values: tuple[str, ...], *, ordered: bool = False
     """Say whether the database compares a column of this type with these values as frames do."""
     known = values_of(values)
     if _is_one_of(kind, ("DATE",)):
-        return [text for text, _ in known] == list(values)
+        return [text for text, _ in known] == list(values) and all(re.match(_DAY, value) for value in values)
     if _is_number(kind):
-        return not ordered or all(number is not None for _, number in known)
+        return all(abs(number) < _REACH if number is not None else not ordered for _, number in known)
     if _is_one_of(kind, _TEXTS) and not ordered:
         return are_words([value.strip() for value in values if value.strip().lower() not in TRUTHS])
     return _is_one_of(kind, ("BOOL",)) and not ordered
@@ -133,7 +137,7 @@ def _number(column: str, database: Database) -> str:
         return f"{cell}::float8"
     # PostgreSQL fails on numbers too large for a float, and on products too small for one.
     wide = f"{cell}::float8" if kind.startswith("FLOAT") else cell
-    reach = "1e60::float8" if kind.startswith("FLOAT") else "1e60::numeric"
+    reach = f"{_REACH:g}::{'float8' if kind.startswith('FLOAT') else 'numeric'}"
     near = f"LEAST(GREATEST({wide}, -{reach}), {reach})::float8"
     absent = f"{cell} IS NULL OR {cell} = 'NaN'"
     return f"(CASE WHEN {absent} THEN NULL WHEN abs({wide}) < 1e-100 THEN 0 ELSE {near} END)"
