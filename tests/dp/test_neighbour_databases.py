@@ -205,7 +205,7 @@ def test_long_numbers_of_people_are_the_same_in_every_type(kind: str, postgres: 
     with dbapi.connect(postgres) as connection, connection.cursor() as cursor:
         for name, odd in (("few", ""), ("more", f" UNION ALL SELECT {long}")):
             cursor.execute(f"DROP TABLE IF EXISTS {name}")
-            people = f"SELECT 100000000000000000 + i FROM generate_series(1, 30) i{odd}"
+            people = f"SELECT 100000000000000000 + i FROM generate_series(1, 30) i{odd}"  # noqa: S608
             cursor.execute(f"CREATE TABLE {name} AS SELECT who::{kind} FROM ({people}) AS people(who)")  # noqa: S608
         connection.commit()
 

@@ -208,12 +208,26 @@ def part_of_width(number: pl.Expr, width: float) -> pl.Expr:
 
 
 def place_alone(
-    column: str, dtype: pl.DataType, declared: tuple[str, ...], decimal: str | None = None
+    column: str,
+    dtype: pl.DataType,
+    declared: tuple[str, ...],
+    decimal: str | None = None,
+    *,
+    as_written: bool = False,
 ) -> pl.Expr:
     """Give the place of each cell among declared values, or null: by its number, else by its text.
 
+    Args:
+        column: Its name.
+        dtype: Its type.
+        declared: The values.
+        decimal: The decimal sign of texts.
+        as_written: Look for the very text first: 1.1 and 1.10 then have places of their own in a column of
+            texts. Never where noise is paid for: one record can make numbers of them, for everybody.
+
     Guarantees:
-        - Spellings of one value have one place; of two declared spellings the first one's.
+        - Spellings of one value have one place; of two declared spellings the first one's, but for those
+          that stand there as written.
 
     Example:
         >>> wards = pl.DataFrame({"ward": [1.0, 2.0, None]})
@@ -226,11 +240,13 @@ def place_alone(
             numbers.setdefault(number, place)
         elif text is not None:
             texts.setdefault(text, place)
-    by_text = _looked_up(value_alone(column, dtype, decimal), texts, pl.String())
-    if not numbers:
-        return by_text
-    by_number = _looked_up(number_alone(column, dtype, decimal), numbers, pl.Float64())
-    return pl.coalesce(by_number, by_text) if texts else by_number
+    found = [_looked_up(number_alone(column, dtype, decimal), numbers, pl.Float64())] if numbers else []
+    if texts or not numbers:
+        found.append(_looked_up(value_alone(column, dtype, decimal), texts, pl.String()))
+    if as_written:
+        written = {value.strip(): place for place, value in reversed(list(enumerate(declared)))}
+        found.insert(0, _looked_up(text_alone(column, dtype), written, pl.String()))
+    return pl.coalesce(found)
 
 
 def _looked_up(cell: pl.Expr, places: Mapping[Any, int], kind: pl.DataType) -> pl.Expr:
