@@ -102,4 +102,4 @@ def test_a_line_end_within_quotes_parts_no_record(
     path = written([('"a\n' + "b,\n" * 40 + '"', "x", "y")] * 3, str(tmp_path), "\n")
     source = open_source(path)
     assert source.take(list(source.columns))["second"].to_list() == ["x"] * 3
-    assert TAKEN == [part > 16]  # a part that begins within quotes is read with more care
+    assert [part > 16] == TAKEN  # a part that begins within quotes is read with more care
