@@ -13,6 +13,7 @@ from mahrem.dp._facts import Facts
 from mahrem.errors import InvalidParameter, either
 from mahrem.table import Reading, Source, open_source
 from mahrem.table.cells.alone import number_alone, part_of_width, place_alone, value_alone, values_of
+from mahrem.table.cells.spellings import is_unsure_day
 from mahrem.types import Floats, Integers
 
 
@@ -37,7 +38,7 @@ def refuse_one_value_twice(name: str, values: Iterable[str]) -> None:
     pays for noise asks here before values are looked for.
 
     Raises:
-        InvalidParameter: If two are one, or one marks nothing.
+        InvalidParameter: If two are one, or one marks nothing or is a day of an unsure form.
     """
     first: dict[object, str] = {}
     declared = list(values)
@@ -46,6 +47,11 @@ def refuse_one_value_twice(name: str, values: Iterable[str]) -> None:
             raise InvalidParameter(
                 f"column={name!r}: category {value!r} is how files mark a missing value; leave it out, and "
                 "such cells are in no group, or give the value another name in the table"
+            )
+        if is_unsure_day(value):
+            raise InvalidParameter(
+                f"column={name!r}: category {value!r} is a day that programs read by all rows; "
+                "write the days of the table as YYYY-MM-DD, and declare them so"
             )
         other = first.setdefault(spelled if as_number is None else as_number, value)
         if other != value:
