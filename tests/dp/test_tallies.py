@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -14,13 +15,15 @@ from hypothesis import strategies as st
 
 from mahrem.dp._sources import opened
 from mahrem.dp._tally import Condition, TallyPlan, Term
-from mahrem.table import Reading
+from mahrem.table import Reading, open_source
 
 DAYS = (dt.date(2023, 5, 1), dt.date(2024, 1, 2), dt.date(2024, 6, 1), dt.date(2025, 1, 1), None)
 COLUMNS = {
     "day": DAYS,
     "word": ("ant", "f", "owl", "z", None),
     "mixed": ("3", "ward", "2024-01-02", "12", "True"),
+    "truth": ("f", "0x1", "00:00:00.000001", "PT0S", "24:00:00"),
+    "more": ("1e0", ".0", "0b0", "2024-01-02", " no "),
     "number": (1, 2, 3, 4, None),
     "part": (0.5, 1.0, float("inf"), float("nan"), None),
 }
@@ -43,8 +46,8 @@ VALUES = (
 )
 
 
-def counted(source: object, where: Condition) -> int:
-    with opened(source, Reading()) as data:
+def counted(source: object, where: Condition, reading: Reading | None = None) -> int:
+    with opened(source, reading or Reading()) as data:
         return int(data.tally(TallyPlan(terms=(Term("rows"),), where=(where,)))[0])
 
 
@@ -93,3 +96,40 @@ def test_an_order_is_that_of_numbers_where_both_are_one_and_else_of_texts(
     cells = pl.Series(name, COLUMNS[name], strict=False)
     for source in (cells.to_frame(), stored({name: cells}, tmp_path / "t.duckdb")):
         assert counted(source, Condition(name, operator, value)) == many
+
+
+FAR = ("2024-06-01", "0044-03-15 (BC)", "12345-01-02", "infinity", "-infinity", "0001-01-01")
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("value", ["2024-01-02", "0001-01-01", "2024-06-01"])
+def test_days_of_no_calendar_are_counted_alike(operator: str, value: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t (day DATE)")
+        connection.executemany("INSERT INTO t VALUES (?)", [[day] for day in FAR])
+        frame = pl.DataFrame(connection.table("t").to_arrow_table())
+    where = Condition("day", operator, value)
+    assert counted(path, where) == counted(frame, where)
+
+
+@pytest.mark.postgres
+def test_odd_cells_of_postgresql_are_counted_as_in_a_frame(postgres: str) -> None:
+    from adbc_driver_postgresql import dbapi
+
+    days = [day.replace("(BC)", "BC") for day in FAR]
+    texts = [str(cell) for name in ("word", "mixed", "truth", "more") for cell in COLUMNS[name] if cell]
+    with dbapi.connect(postgres) as connection, connection.cursor() as cursor:
+        for name, kind, cells in (("day", "date", days), ("word", "text", texts)):
+            cursor.execute(f"DROP TABLE IF EXISTS odd_{name}")
+            cursor.execute(f"CREATE TABLE odd_{name} ({name} {kind})")
+            for cell in cells:
+                cursor.execute(f"INSERT INTO odd_{name} VALUES ('{cell}')")  # noqa: S608 - our own
+        connection.commit()
+    for name, values in (("day", ("2024-01-02", "0001-01-01")), ("word", ("f", "yes", "owl"))):
+        reading = Reading(table=f"odd_{name}")
+        frame = open_source(postgres, replace(reading, by_cell=True)).take([name])
+        for value in values:
+            for operator in OPERATORS:
+                where = Condition(name, operator, value)
+                assert counted(postgres, where, reading) == counted(frame, where), where

@@ -80,7 +80,7 @@ _MOMENT = (  # in any year; DuckDB counts those before the first
 _DOTTED = r"^([0-9]{1,2})[.]([0-9]{1,2})[.]([0-9]{4})\b"  # always the day first
 # Nobody knows which number is the month or the year; programs choose by all rows.
 _UNSURE = r"^(?:[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2}|[0-9]{1,2}[-/][0-9]{1,2}[-/][0-9]{4})(?:[T ].*)?$"
-_NO_TIME = r"^24:0?0(?::0?0(?:[.]0*)?)?$"  # a column of times of day cannot hold the end of a day
+NO_TIME = r"^24:0?0(?::0?0(?:[.]0*)?)?$"  # a column of times of day cannot hold the end of a day
 _TIMED = r"^[+-]?[0-9]|^[+-]?[PT][0-9T+-]"  # all other texts are words
 _LONG = pl.Int128  # of microseconds: a thousand million weeks are too many for 64 bits
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000_000, 60_000_000, 3_600_000_000, 86_400_000_000
@@ -199,7 +199,7 @@ def _timed(texts: pl.Series) -> pl.Series:
     spelled = [one.to_frame("number").select(written_number(pl.col("number"))).to_series() for one in counted]
     spelled = [*spelled, _moment(texts), texts]
     frame = pl.DataFrame([one.alias(str(place)) for place, one in enumerate(spelled)])
-    return frame.select(pl.when(~texts.str.contains(_NO_TIME)).then(pl.coalesce(pl.all()))).to_series()
+    return frame.select(pl.when(~texts.str.contains(NO_TIME)).then(pl.coalesce(pl.all()))).to_series()
 
 
 def _digits(texts: pl.Series, pattern: str, base: int) -> pl.Series:
