@@ -13,6 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mahrem.dp import Ledger, assert_dp
+from mahrem.dp._relation import Unit
+from mahrem.dp._sources import opened
+from mahrem.dp._tally import TallyPlan, Term
 from mahrem.dp.queries import answer_query
 from mahrem.table import Reading
 
@@ -191,3 +194,27 @@ def test_a_text_with_backslashes_is_one_text_however_the_server_reads_literals(p
         tricky = "count() where g = '\\'' or 1=1 --'"  # to our grammar one text, which nobody has
         none = answer_query(uri, tricky, ledger=ledger, epsilon=50, reading=Reading(table="slashed"))
         assert none.value == 0
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("kind", ["numeric", "bigint", "double precision", "text"])
+def test_long_numbers_of_people_are_the_same_in_every_type(kind: str, postgres: str) -> None:
+    from adbc_driver_postgresql import dbapi
+
+    long = "0." + "1" * 31 if kind == "numeric" else "7"
+    with dbapi.connect(postgres) as connection, connection.cursor() as cursor:
+        for name, odd in (("few", ""), ("more", f" UNION ALL SELECT {long}")):
+            cursor.execute(f"DROP TABLE IF EXISTS {name}")
+            people = f"SELECT 100000000000000000 + i FROM generate_series(1, 30) i{odd}"  # noqa: S608
+            cursor.execute(f"CREATE TABLE {name} AS SELECT who::{kind} FROM ({people}) AS people(who)")  # noqa: S608
+        connection.commit()
+
+    def asked(table: str) -> Any:
+        ledger = Ledger.temporary(epsilon=3, subject="who", rows_per_person=1)
+        reading = Reading(table=table)
+        return answer_query(postgres, "count()", ledger=ledger, epsilon=1.0, reading=reading).rows
+
+    assert_dp(asked, "few", "more")
+    tally = TallyPlan(terms=(Term("rows"),), unit=Unit(subject="who", rows=1))
+    with opened(postgres, Reading(table="few")) as data:
+        assert data.tally(tally).tolist() == [3]

@@ -7,6 +7,7 @@ import gzip
 import shutil
 import warnings
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 
@@ -106,6 +107,19 @@ def test_usual_cells_of_another_kind_are_read_alike_beside_an_odd_one(
     for name in ("count() by ward", "count() by admitted", "count() by hour"):
         assert_dp(verbs("add-remove")[name], *tables)
     assert max(assert_dp(asks(before, "add-remove"), *tables).moved) <= 1
+
+
+@pytest.mark.parametrize("odd", [None, Decimal("0.1111111111111111111111111111111"), "unknown", 2.5])
+@pytest.mark.parametrize("source", ["pandas", "Arrow", "CSV read by pandas", "Parquet by pandas", "DuckDB"])
+def test_numbers_beyond_what_floats_tell_apart_are_the_same_people_in_every_type(
+    source: str, odd: object, tmp_path: Path
+) -> None:
+    people = [usual_record(Random(0)) | {"who": 10**17 + number} for number in range(30)]
+    pair = OddPair("", people, [*people, people[0] | {"who": odd}], "add-remove")
+    tables = tables_of(pair, source, tmp_path)
+    if tables is not None:
+        counted = asks("count()", "add-remove", subject="who", rows_per_person=1)
+        assert max(assert_dp(counted, *tables).moved, default=0) <= 1
 
 
 def test_what_was_kept_with_few_digits_reads_the_same_beside_a_number_of_many() -> None:

@@ -309,6 +309,17 @@ def test_a_ledger_that_is_not_there_says_how_to_make_one(tmp_path: Path) -> None
         Ledger.open(tmp_path / "none")
 
 
+@pytest.mark.parametrize(
+    "day", ["13/01/2024", "24-01-13", "01-13-2024", "1/2/24", "13.01.24", "13/01/2024 13:05"]
+)
+def test_days_whose_month_or_year_other_rows_decide_are_refused(day: str) -> None:
+    with pytest.raises(InvalidParameter, match="YYYY-MM-DD"):
+        Ledger.temporary(epsilon=1, columns={"day": {"categories": [day, "none"]}})
+    Ledger.temporary(
+        epsilon=1, columns={"day": {"categories": ["2024-01-13", "13.01.2025", "1/2", "1-2-345"]}}
+    )
+
+
 def test_columns_that_are_not_there_are_refused(table: Path, tmp_path: Path) -> None:
     with pytest.raises(KeyError, match="agee"):
         Ledger.create(tmp_path / "L", table, epsilon=1, columns={"agee": {"lower": 0, "upper": 1}})

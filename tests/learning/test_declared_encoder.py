@@ -71,6 +71,21 @@ def test_words_that_look_like_cells_are_read_as_words_where_nothing_is_published
     assert found.round(4).tolist() == [[1, 0, 0], [0, 1, 0]]
 
 
+ONE_AS_NUMBERS = ("1.1", "1.10", "no", "0", "f", "NA", "2024-01-02", "2024-01-02 00:00:00")
+
+
+@given(st.lists(st.sampled_from(ONE_AS_NUMBERS), min_size=1, unique=True))
+def test_declared_values_are_told_apart_as_they_are_written(values: list[str]) -> None:
+    agreed = DeclaredWords(values=tuple(values))
+    assert agreed.named(pl.Series(values)).to_list() == values
+    assert agreed.untouched(pl.Series(values)).n_unique() == len(values)
+    found = DeclaredEncoder(columns={"x": agreed})(pl.DataFrame({"x": values}), ())
+    assert found.tolist() == np.eye(len(values) + 1)[: len(values)].tolist()
+    tree = Hierarchy.from_rows([(value, "*") for value in values])
+    few = DeclaredWords(values=tuple(values[:1]))
+    assert few.untouched(pl.Series(values), tree).n_unique() == len(values)
+
+
 @pytest.mark.parametrize(
     "bad",
     [

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays
 from mahrem.dp import Facts, Ledger
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
 from mahrem.learning.private import ObjectivePerturbation, PublicRows
-from mahrem.learning.private.inputs import clip_rows
+from mahrem.learning.private.inputs import clip_rows, label_codes
 from mahrem.learning.private.inputs._public_rows import given_rows
 from mahrem.table import ColumnDeclaration
 from mahrem.types import Floats
@@ -189,3 +189,9 @@ def test_other_rows_than_fitted_are_refused() -> None:
     model.fit(np.ones((3, 2)), [1, 2, 1], ledger=Ledger.temporary(epsilon=1, delta=1e-6))
     with pytest.raises(InvalidInput, match="5 features, but ObjectivePerturbation is expecting 2"):
         model.predict(np.ones((3, 5)))
+
+
+@pytest.mark.parametrize("classes", [("1", "1.0"), ("f", "no"), ("NA", "yes")])
+def test_labels_are_never_classes_that_a_type_makes_one(classes: tuple[str, str]) -> None:
+    with pytest.raises(InvalidParameter, match="value"):
+        label_codes(["1", "2"], classes)

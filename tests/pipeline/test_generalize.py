@@ -125,6 +125,8 @@ def test_levels_follow_from_many_rows_and_a_sample_is_as_large_as_said() -> None
         ({"weights": {"age": 0.0}}, "weights.age"),
         ({"weights": {"age": -1.0}}, "weights.age"),
         ({"quasi": ["town"]}, "quasi"),
+        ({"hierarchy": {"town": Hierarchy.from_rows([["1.1", "*"], ["1.10", "*"]])}}, "are one value"),
+        ({"hierarchy": {"town": Hierarchy.from_rows([["1.1", "*"], ["NA", "*"]])}}, "missing value"),
         ({"hierarchy": {f"c{place}": AGES for place in range(12)}}, "nodes"),
         ({"ledger": {"relation": "replace", "rows": 50}}, "relation"),
         ({"ledger": {"subject": "name"}}, "subject"),

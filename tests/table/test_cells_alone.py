@@ -14,7 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.table.cells.alone import day_alone, number_alone, place_alone, text_alone, texts_of_objects
+from mahrem.table.cells.alone import (
+    day_alone,
+    number_alone,
+    place_alone,
+    text_alone,
+    texts_of_objects,
+    value_alone,
+)
 
 cells = st.one_of(
     st.integers(-(2**53), 2**53),
@@ -79,15 +86,18 @@ def test_what_a_cell_says(cell: Any, text: str | None, number: float | None, pla
         assert (heard[0], heard[1], heard[3]) == (text, number, place)
 
 
-def test_days_of_no_calendar_are_missing_and_end_nothing() -> None:
+def test_days_of_no_calendar_have_texts_of_their_own_and_end_nothing() -> None:
     far = {
-        "day": pl.Series([2**31 - 2, -(2**31), 0], dtype=pl.Int32).cast(pl.Date),
-        "moment": pl.Series([2**63 - 2, -(2**63) + 2, 0]).cast(pl.Datetime("us")),
-        "instant": pl.Series([2**63 - 2, -(2**63) + 2, 0]).cast(pl.Datetime("ms", "UTC")),
+        "day": pl.Series([2**31 - 2, -(2**31), 3789392, 0], dtype=pl.Int32).cast(pl.Date),
+        "moment": pl.Series([2**63 - 2, -(2**63) + 2, 327403468800_000_000, 0]).cast(pl.Datetime("us")),
+        "instant": pl.Series([2**63 - 2, -(2**63) + 2, 327403468800_000, 0]).cast(pl.Datetime("ms", "UTC")),
     }
     frame = pl.DataFrame(far)
-    read = frame.select(text_alone(name, kind) for name, kind in frame.schema.items())
-    assert read.rows() == [(None,) * 3, (None,) * 3, ("1970-01-01",) * 3]
+    for written in (text_alone, value_alone):
+        read = frame.select(written(name, kind) for name, kind in frame.schema.items())
+        assert read.rows()[2:] == [("12345-01-02",) * 3, ("1970-01-01",) * 3]
+        assert read.null_count().row(0) == (0, 0, 0)
+        assert read["day"].n_unique() == read["moment"].n_unique() == 4
 
 
 def test_the_last_day_of_duckdb_is_the_infinity_it_was_made_from() -> None:

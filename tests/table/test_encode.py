@@ -21,6 +21,7 @@ from mahrem.table import (
     encode_quasi,
     encode_sensitive,
 )
+from mahrem.table.columns._sensitive import fold_alike, fold_spellings
 
 TREE = Hierarchy.from_rows([("cold", "lung", "*"), ("gout", "joint", "*"), ("flu", "lung", "*")])
 
@@ -187,3 +188,28 @@ def test_codes_of_numbers_are_their_ranks(numbers: list[float | None]) -> None:
     expected = [len(distinct) if number is None else distinct.index(number) for number in numbers]
     assert values.codes.tolist() == expected
     assert values.size == len(set(expected))
+
+
+LETTERS = st.text(st.characters(codec="ascii", categories=["Ll"]), min_size=1, max_size=6)
+SIGNS = st.sampled_from(["+", "-", " +", "  -", " + "])
+
+
+@given(
+    LETTERS,
+    SIGNS,
+    st.integers(1, 99),
+    st.integers(0, 99),
+    st.sampled_from(".,-/_ "),
+    st.sampled_from(["", " "]),
+)
+def test_a_sign_behind_a_word_is_one_value_with_or_without_a_blank_and_figures_stay_apart(
+    word: str, sign: str, first: int, second: int, between: str, blank: str
+) -> None:
+    def may_be_one(*cells: str) -> bool:
+        return fold_alike(fold_spellings(pl.Series(cells))).n_unique() == 1
+
+    assert may_be_one(f"{word}{sign.strip()}", f"{word}{sign}")
+    assert not may_be_one(f"{word}+", f"{word} -")
+    code = f"{word}{blank}{first}"
+    assert not may_be_one(f"{code}{between}{second}", f"{code}{second}")
+    assert may_be_one(f"{word}{between.strip() or ' '}{first}", f"{word}{first}")

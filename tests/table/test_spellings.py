@@ -29,6 +29,10 @@ DECLARED = ("3", "2.5", "2024-01-02", "x", "08:00:00", "yes", "f", "2024-01-02T1
 # Spellings of one value in each line: what libraries write for it, depending on the rows beside it.
 SPELLINGS: tuple[tuple[str, ...], ...] = (
     ("3", "3.0", "3e0", "+3", "3.", "03", "3.00", " 3 ", "0x3", "30e-1"),
+    ("100000000000000001", "100000000000000000", "1e17", "100000000000000001.0", "+1.0e+17"),
+    ("9007199254740993", "9007199254740992", "9007199254740993.00", "09007199254740993"),
+    ("99999999912e5", "9999999991200000", "9999999991200000.0"),
+    ("-12345678901234567890123", "-12345678901234567890123.5", "-1.2345678901234568e22"),
     ("0.5", ".5", "0.50", "5e-1"),
     ("-0", "0", "0.0", "-0.0"),
     ("inf", "Infinity", "infinity", "+inf", "1e999"),
@@ -48,12 +52,16 @@ SPELLINGS: tuple[tuple[str, ...], ...] = (
         "P0DT8H0M0S",
         "PT8H0M0S",
         "T08:00:00",
+        "8:0",
+        "8:0:0",
+        "07:59:60",
         "08:00:00+00:00",
         "28800000000",
     ),
     ("1 days 03:00:00", "1 day, 3:00:00", "1 day 03:00:00", "P1DT3H", "P1DT3H0M0S", "27:00:00", "27 hours"),
     ("-1 days +21:00:00", "-1 day, 21:00:00", "-03:00:00", "-PT3H", "P-1DT21H0M0S"),
     ("33 days", "1 month 3 days", "33 days 00:00:00", "1 mon 3 days", "P33D"),
+    ("200000 days", "P200000D", "17280000000000000", "4800000 hours"),
     ("3 days", "3 days 00:00:00", "3 days, 0:00:00", "P3D", "P3DT0H0M0S"),
     (
         "2024-01-02",
@@ -77,10 +85,33 @@ SPELLINGS: tuple[tuple[str, ...], ...] = (
         "2024-01-02T13:05:00.000",
         "2024-01-02 13:05:00+00:00",
         "2024-01-02 18:50:00+0545",
+        "2024-1-2 13:5",
+        "2024-1-2 13:5:0",
+        "2024-01-02 13:05:00 UTC",
+        "2024-01-02 13:05:00.0000009",
+        "2024-01-02 14:05:00 Europe/Berlin",
+        "2024-01-02 13:04:60",
     ),
+    ("2024-01-02 13:05:00.1234567", "2024-01-02 13:05:00.123456", "2024-01-02T13:05:00.123456999"),
+    ("2024-01-03", "2024-01-02 24:00:00", "2024-01-02 23:59:60"),
+    ("2024-10-27T01:30:00", "2024-10-27 02:30:00 Europe/Berlin"),  # an hour that comes twice
+    ("2024-03-31T01:30:00", "2024-03-31 02:30:00 Europe/Berlin"),  # and one that is left out
+    ("12345-01-02", "012345-01-02", "12345-01-02 00:00:00", "+12345-01-02"),
+    ("12345-01-02 13:05:00", "12345-01-02T13:05"),
+    ("0044-03-15 (BC)", "-0043-03-15", "0044-03-15 (BC) 00:00:00"),
+    ("0001-01-01 (BC)", "0000-01-01"),
+    ("1", "0b1", "0x1", "1.0", "0B1"),
     ("1970-01-01", "epoch"),
 )
 WORDS = ("x", "y", "ward 3", "P", "PT", "T", "days", "1_000", "2024-02-30", "8 am", "1,5", "None", "08:61")
+WORDS += (
+    "12345-67-89",
+    "2 b (BC)",
+    "(BC)",
+    "0044-03-15 BC",
+    "2024-01-02 13:05:00 Europe/Nowhere",
+    "030-12345-67",
+)
 READERS: Mapping[str, Callable[[Path], object]] = {
     "ours": lambda path: path,
     "pandas": pd.read_csv,
@@ -125,6 +156,13 @@ def test_every_spelling_of_a_value_says_the_same(spellings: tuple[str, ...]) -> 
     assert days.n_unique() == places.n_unique() == 1
     once = one_spelling(pl.Series(spellings))
     assert one_spelling(once).to_list() == once.to_list()
+
+
+@given(st.from_regex(r"\A[+-]?[0-9]{1,25}([.][0-9]{0,9})?(e[+-]?[0-9]{1,3})?\Z"))
+def test_what_was_spelled_once_is_spelled_no_other_way_again(text: str) -> None:
+    once = one_spelling(pl.Series([text]))
+    assert one_spelling(once).to_list() == once.to_list()
+    assert numbers_of(once).to_list() == numbers_of(pl.Series([text])).to_list()
 
 
 def test_a_word_stays_as_it_is() -> None:
@@ -184,7 +222,11 @@ def _arrow(column: pd.Series[Any]) -> pa.Array | None:
     return None
 
 
-numbers = st.one_of(st.integers(-(10**6), 10**6), st.decimals(-1000, 1000, places=2).map(float))
+numbers = st.one_of(
+    st.integers(-(10**6), 10**6),
+    st.integers(2**53, 10**25),
+    st.decimals(-1000, 1000, places=2).map(float),
+)
 KINDS: Mapping[str, tuple[st.SearchStrategy[Any], tuple[Callable[[Any], Any], ...]]] = {
     "number": (numbers, (float, str, lambda one: Decimal(str(one)), lambda one: f"{one:.2f}", np.float64)),
     "truth": (st.booleans(), (bool, str, lambda one: str(one).lower(), int, float)),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         cells_of,
         open_privately,
         public_cells,
+        refuse_one_value_twice,
         refuse_undeclared,
         unit_numbers,
     )
@@ -52,6 +53,7 @@ __all__ = [
     "open_privately",
     "part_of",
     "public_cells",
+    "refuse_one_value_twice",
     "refuse_undeclared",
     "unit_numbers",
     "warn_of_large_delta",

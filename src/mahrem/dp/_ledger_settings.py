@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,32 +39,11 @@ def warn_of_large_delta(delta: float, rows: int, *, stacklevel: int = 2) -> None
 def _columns(_: str, given: Mapping[Any, Any]) -> dict[str, ColumnDeclaration]:
     columns = read_declarations(given)
     for name, declared in columns.items():
-        _refuse_one_value_twice(name, declared.categories or ())
+        if declared.categories:
+            from mahrem.dp._public_cells import refuse_one_value_twice
+
+            refuse_one_value_twice(name, declared.categories)
     return columns
-
-
-def _refuse_one_value_twice(name: str, categories: Sequence[str]) -> None:
-    """Refuse values that a column of another type would not tell apart, or not tell at all.
-
-    Which type a column has is up to all of its rows, so no reading could keep them apart for everybody.
-    """
-    if not categories:
-        return
-    from mahrem.table.cells.alone import values_of
-
-    first: dict[object, str] = {}
-    for value, (spelled, as_number) in zip(categories, values_of(categories), strict=True):
-        if spelled is None:
-            raise InvalidParameter(
-                f"column={name!r}: category {value!r} is how files mark a missing value; leave it out, and "
-                "such cells are in no group, or give the value another name in the table"
-            )
-        other = first.setdefault(spelled if as_number is None else as_number, value)
-        if other != value:
-            raise InvalidParameter(
-                f"column={name!r}: categories {other!r} and {value!r} are one value where the column is "
-                "read as numbers, truths or days; declare one of them, or name them otherwise in the table"
-            )
 
 
 @dataclass(frozen=True, kw_only=True)

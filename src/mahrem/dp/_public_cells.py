@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,8 @@ from mahrem import check
 from mahrem.dp._facts import Facts
 from mahrem.errors import InvalidParameter, either
 from mahrem.table import Reading, Source, open_source
-from mahrem.table.cells.alone import number_alone, part_of_width, place_alone, value_alone
+from mahrem.table.cells.alone import number_alone, part_of_width, place_alone, value_alone, values_of
+from mahrem.table.cells.spellings import is_unsure_day
 from mahrem.types import Floats, Integers
 
 
@@ -27,6 +28,36 @@ def refuse_undeclared(facts: Facts, columns: Sequence[str]) -> None:
             raise InvalidParameter(
                 f"column={name!r} has neither declared values nor public bounds; none is read off the data: "
                 f"declare them with the ledger ({how}){hint}"
+            )
+
+
+def refuse_one_value_twice(name: str, values: Iterable[str]) -> None:
+    """Refuse declared values that a column of another type would not tell apart, or not tell at all.
+
+    Which type a column has is up to all of its rows, so no reading could keep them apart for everybody. Who
+    pays for noise asks here before values are looked for.
+
+    Raises:
+        InvalidParameter: If two are one, or one marks nothing or is a day of an unsure form.
+    """
+    first: dict[object, str] = {}
+    declared = list(values)
+    for value, (spelled, as_number) in zip(declared, values_of(declared), strict=True):
+        if spelled is None:
+            raise InvalidParameter(
+                f"column={name!r}: category {value!r} is how files mark a missing value; leave it out, and "
+                "such cells are in no group, or give the value another name in the table"
+            )
+        if is_unsure_day(value):
+            raise InvalidParameter(
+                f"column={name!r}: category {value!r} is a day that programs read by all rows; "
+                "write the days of the table as YYYY-MM-DD, and declare them so"
+            )
+        other = first.setdefault(spelled if as_number is None else as_number, value)
+        if other != value:
+            raise InvalidParameter(
+                f"column={name!r}: categories {other!r} and {value!r} are one value where the column is "
+                "read as numbers, truths or days; declare one of them, or name them otherwise in the table"
             )
 
 

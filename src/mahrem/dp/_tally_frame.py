@@ -110,11 +110,19 @@ def _passes(condition: Condition, schema: pl.Schema, source: Source) -> pl.Expr:
         if condition.operator != "!=":
             return matches
         return value_alone(name, kind, decimal).is_not_null() & ~matches
-    text, number = value_of(str(value), decimal)
-    compare = _COMPARE[condition.operator]
-    if number is not None:
-        return compare(_number(name, schema, source), number)
-    return compare(value_alone(name, kind, decimal), str(value) if text is None else text)
+    return _in_order(condition, schema, source)
+
+
+def _in_order(condition: Condition, schema: pl.Schema, source: Source) -> pl.Expr:
+    """Compare with a text: by number where cell and text both are one, else as texts in one spelling."""
+    name, decimal, given = condition.column, source.reading.decimal, str(condition.value).strip()
+    compare, (text, number) = _COMPARE[condition.operator], value_of(given, decimal)
+    # Words are compared with the word that was given: ``f`` is a truth beside truths alone.
+    by_text = compare(value_alone(name, schema[name], decimal), text if text and number is None else given)
+    if number is None:
+        return by_text
+    cell = _number(name, schema, source)
+    return pl.when(cell.is_not_null()).then(compare(cell, number)).otherwise(by_text)
 
 
 _COMPARE: Mapping[str, Callable[[pl.Expr, float | str], pl.Expr]] = {

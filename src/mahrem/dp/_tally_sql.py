@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 
 from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, EvenGrid, Key, TallyPlan, Term
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table.cells.alone import value_of, values_of
-from mahrem.table.cells.spellings import MISSING, TRUTHS, are_words
+from mahrem.table.cells.spellings import MISSING, NO_TIME, TRUTHS, are_words
 from mahrem.table.reading import Database, quoted
 from mahrem.types import Integers
 
@@ -18,6 +22,10 @@ _BLANKS = "chr(32) || chr(9) || chr(10) || chr(13)"
 # No float is too large or too small for it; PostgreSQL repeats nothing more often than 255 times.
 _PLAIN_NUMBER = "^[+-]?[0-9]{1,250}([.][0-9]{0,250})?$"
 _ANY_NUMBER = "^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+_DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_REACH = 1e60  # where PostgreSQL's numbers end: it fails on some that are too large for a float
+_ODD = "^[+-]?[.]?[0-9]|^[+-]?[PT][0-9T+-]"  # what may be a number in another spelling
+_OF_DAYS = "^[+-]?[0-9]{4,7}[-/]"
 _NUMBERS = (*_WHOLE, "FLOAT", "DOUBLE", "DECIMAL", "NUMERIC")
 _TEXTS = ("VARCHAR", "TEXT", "BPCHAR")
 _READABLE = (*_NUMBERS, "VARCHAR", "BOOLEAN", "TEXT", "BPCHAR", "BOOL")
@@ -36,7 +44,8 @@ def can_ask(tally: TallyPlan, database: Database) -> bool:
 
     PostgreSQL has no cast that forgives, and a query that fails on one person's cell gives that person away.
     A column of texts can hold any spelling of a number, a day or a time; which of them a table has is up to
-    all of its rows, so there the database is asked for words and truths alone.
+    all of its rows, so there the database is asked for words and truths alone (and for odd spellings of
+    truths, see ``_with_odd_truths``).
     """
     kinds = database.types
     for condition in tally.where:
@@ -59,11 +68,11 @@ def _are_read_alike(kind: str, values: tuple[str, ...], *, ordered: bool = False
     """Say whether the database compares a column of this type with these values as frames do."""
     known = values_of(values)
     if _is_one_of(kind, ("DATE",)):
-        return [text for text, _ in known] == list(values)
+        return [text for text, _ in known] == list(values) and all(re.match(_DAY, value) for value in values)
     if _is_number(kind):
-        return not ordered or all(number is not None for _, number in known)
+        return all(abs(number) < _REACH if number is not None else not ordered for _, number in known)
     if _is_one_of(kind, _TEXTS) and not ordered:
-        return are_words([value.strip() for value in values if value.strip().lower() not in TRUTHS])
+        return are_words([value.strip() for value in values if not _is_truth(value)])
     return _is_one_of(kind, ("BOOL",)) and not ordered
 
 
@@ -79,7 +88,7 @@ def tally_database(tally: TallyPlan, database: Database) -> Integers:
     """Sum up; gives ``(*shape, terms)`` integers."""
     sums = np.zeros((*tally.shape, len(tally.terms)), dtype=np.int64)
     groups = len(tally.keys)
-    for row in database.ask(sql_of(tally, database)):
+    for row in database.ask(sql_of(tally, _with_odd_truths(tally, database))):
         if any(place is None for place in row[:groups]):
             continue
         where = tuple(int(place) for place in row[:groups])
@@ -95,7 +104,7 @@ def sql_of(tally: TallyPlan, database: Database) -> str:
     table = database.table
     where = " AND ".join(_passes(condition, database) for condition in tally.where)
     if tally.unit.subject is not None:
-        table, where = _capped(tally, table, where), f"mahrem_place <= {tally.unit.rows}"
+        table, where = _capped(tally, database, where), f"mahrem_place <= {tally.unit.rows}"
     keys = [f"{_place(key, database)} AS key_{number}" for number, key in enumerate(tally.keys)]
     plain = all(term.kind == "rows" for term in tally.terms)
     terms = [f"{_adds(term, database)} AS term_{number}" for number, term in enumerate(tally.terms)]
@@ -111,14 +120,16 @@ def sql_of(tally: TallyPlan, database: Database) -> str:
     return f"SELECT {', '.join([*names, *sums])} FROM ({inner}) AS steps{grouped}"  # noqa: S608
 
 
-def _capped(tally: TallyPlan, table: str, where: str) -> str:
+def _capped(tally: TallyPlan, database: Database, where: str) -> str:
     """Number the rows of each person by a hash of what is used of them: others have no say in it."""
     subject = quoted(str(tally.unit.subject))
     columns = ", ".join(quoted(name) for name in tally.columns)
     order = f"md5(concat_ws('|', {columns}))"
     present = f"{subject} IS NOT NULL" + (f" AND {where}" if where else "")
-    number = f"ROW_NUMBER() OVER (PARTITION BY {subject} ORDER BY {order}) AS mahrem_place"
-    return f"(SELECT {columns}, {number} FROM {table} WHERE {present}) AS capped"  # noqa: S608
+    kind = database.types[str(tally.unit.subject)]
+    whose = subject if _is_one_of(kind, ("DATE",)) else _number(str(tally.unit.subject), database)
+    number = f"ROW_NUMBER() OVER (PARTITION BY {whose} ORDER BY {order}) AS mahrem_place"
+    return f"(SELECT {columns}, {number} FROM {database.table} WHERE {present}) AS capped"  # noqa: S608
 
 
 def _number(column: str, database: Database) -> str:
@@ -131,7 +142,7 @@ def _number(column: str, database: Database) -> str:
         return f"{cell}::float8"
     # PostgreSQL fails on numbers too large for a float, and on products too small for one.
     wide = f"{cell}::float8" if kind.startswith("FLOAT") else cell
-    reach = "1e60::float8" if kind.startswith("FLOAT") else "1e60::numeric"
+    reach = f"{_REACH:g}::{'float8' if kind.startswith('FLOAT') else 'numeric'}"
     near = f"LEAST(GREATEST({wide}, -{reach}), {reach})::float8"
     absent = f"{cell} IS NULL OR {cell} = 'NaN'"
     return f"(CASE WHEN {absent} THEN NULL WHEN abs({wide}) < 1e-100 THEN 0 ELSE {near} END)"
@@ -211,20 +222,58 @@ def _number_in(column: str, database: Database) -> str:
     if _is_number(database.types[column]):
         return _number(column, database)
     text = _text(column, database)
-    plain = f"CASE WHEN {_matches(text, _PLAIN_NUMBER, database)} THEN CAST({text} AS DOUBLE PRECISION) END"
-    if database.dialect == "duckdb":
-        grammar = _matches(text, _ANY_NUMBER, database)
-        plain = f"CASE WHEN {grammar} THEN TRY_CAST({text} AS DOUBLE) END"
-    return f"COALESCE({plain}, {_truth(text)})"
+    cast = "TRY_CAST({} AS DOUBLE)" if database.dialect == "duckdb" else "CAST({} AS DOUBLE PRECISION)"
+    plain = f"CASE WHEN {_matches(text, _known_numbers(database), database)} THEN {cast.format(text)} END"
+    return f"COALESCE({plain}, {_truth(text, database.odd_truths.get(column, {}), database)})"
 
 
 def _matches(text: str, pattern: str, database: Database) -> str:
     return f"regexp_matches({text}, '{pattern}')" if database.dialect == "duckdb" else f"{text} ~ '{pattern}'"
 
 
-def _truth(text: str) -> str:
-    arms = " ".join(f"WHEN '{word}' THEN {truth}" for word, truth in TRUTHS.items())
-    return f"CASE lower({text}) {arms} END"
+def _truth(text: str, odd: Mapping[str, str], database: Database) -> str:
+    words = " ".join(f"WHEN lower({text}) = '{word}' THEN {truth}" for word, truth in TRUTHS.items())
+    others = (f" WHEN {text} = {_text_literal(cell, database)} THEN {truth}" for cell, truth in odd.items())
+    return f"CASE {words}{''.join(others)} END"
+
+
+def _with_odd_truths(tally: TallyPlan, database: Database) -> Database:
+    """Find cells that are 1 or 0 in a spelling that a database does not know, such as one microsecond.
+
+    Only columns of texts that are asked for truths are looked at, and days are left where they are.
+    """
+    asked = [(key.column, key.categories) for key in tally.keys if isinstance(key, Category)]
+    asked += [(one.column, _texts_of(one)) for one in tally.where if not one.numeric]
+    odd = {
+        column: _odd_truths(column, database)
+        for column, values in asked
+        if _is_one_of(database.types[column], _TEXTS) and any(map(_is_truth, values))
+    }
+    return replace(database, odd_truths=odd)
+
+
+def _odd_truths(column: str, database: Database) -> dict[str, str]:
+    text = _text(column, database)
+    like, known = (
+        _matches(text, pattern, database) for pattern in (_ODD, f"{_known_numbers(database)}|{_OF_DAYS}")
+    )
+    cells = (
+        f"SELECT DISTINCT {text} FROM {database.table} WHERE {like} AND NOT {known} AND length({text}) < 100"  # noqa: S608
+    )
+    read = {str(cell): value_of(str(cell))[0] for (cell,) in database.ask(cells)}
+    return {cell: truth for cell, truth in read.items() if truth in {"0", "1"}}
+
+
+def _known_numbers(database: Database) -> str:
+    return _ANY_NUMBER if database.dialect == "duckdb" else _PLAIN_NUMBER
+
+
+def _texts_of(condition: Condition) -> tuple[str, ...]:
+    return tuple(map(str, condition.value if isinstance(condition.value, tuple) else (condition.value,)))
+
+
+def _is_truth(value: str) -> bool:
+    return value.strip().lower() in TRUTHS
 
 
 def _text(column: str, database: Database) -> str:
@@ -234,7 +283,20 @@ def _text(column: str, database: Database) -> str:
     trimmed = f"NULLIF({trim}(CAST({quoted(column)} AS {kind}), {_BLANKS}), '')"
     marks = ", ".join(f"'{mark}'" for mark in sorted(MISSING))
     text = f"(CASE WHEN lower({trimmed}) NOT IN ({marks}) THEN {trimmed} END)"
+    if _is_one_of(database.types[column], ("DATE",)):
+        text = _day(column, text, database)
+    elif _is_one_of(database.types[column], _TEXTS):
+        text = f"(CASE WHEN NOT {_matches(text, NO_TIME, database)} THEN {text} END)"
     return text if database.dialect == "duckdb" else f'({text} COLLATE "C")'
+
+
+def _day(column: str, text: str, database: Database) -> str:
+    """Write days so that those of no calendar stand where frames have them: before all others, or nowhere."""
+    day, first = quoted(column), "DATE '0001-01-01'"
+    endless = "WHEN day = DATE 'infinity' THEN 'inf' WHEN day = DATE '-infinity' THEN '-inf' "
+    endless = "WHEN NOT isfinite(day) THEN NULL " if database.dialect == "postgresql" else endless
+    arms = f"{endless.replace('day', day)}WHEN {day} < {first} THEN '-' || {text} ELSE {text}"
+    return f"(CASE {arms} END)"
 
 
 def _passes(condition: Condition, database: Database) -> str:

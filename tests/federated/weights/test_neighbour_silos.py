@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -10,11 +11,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mahrem.federated import LearningPlan, Protections
+from mahrem.errors import InvalidParameter
+from mahrem.federated import LearningPlan, Protections, SharedSchema
 from mahrem.federated.networks import LayerStack, cross_entropy_slope
 from mahrem.federated.networks._private_training import clipped_gradients
 from mahrem.federated.shapes import LabelNoise, SplitPlan, UShapedClient, VerticalParty, VerticalPlan
 from mahrem.federated.wire import Message
+from mahrem.learning.classifiers import DeclaredNumbers, DeclaredWords
 from odd_cells import ODD_CELLS
 from odd_neighbours import COLUMNS, SOURCES, OddPair, draw_pair, made, usual_record
 from odd_silos import AGREED, BY_CLIENT, BY_ROW, PLAN, READINGS, SCHEMAS, refuse_more_than_one, silo
@@ -118,6 +121,39 @@ def test_a_policy_that_cannot_be_kept_is_not_told_under_noise() -> None:
         weights = np.zeros(plan.weights_in(schema.encoder.width, 2), np.float32)
         assert client.answer(Message("train", "run", 1, {"weights": weights})).body["weights"].std() > 0
     assert bodies[0] == bodies[1]
+
+
+TWICE = (
+    SharedSchema(
+        columns=AGREED | {"group": DeclaredWords(values=("1.1", "1.10"))}, target="z", classes=("a", "b")
+    ),
+    SharedSchema(columns=AGREED, target="smoker", classes=("false", "no", "true")),
+)
+
+
+@pytest.mark.parametrize("schema", TWICE, ids=["values", "classes"])
+def test_what_a_type_makes_one_value_is_refused_under_noise_and_told_apart_without(
+    schema: SharedSchema,
+) -> None:
+    people = pl.DataFrame([usual_record(Random(number)) for number in range(40)])
+    people = people.with_columns(smoker=pl.lit("no"), group=pl.lit("1.10"), z=pl.lit("b"))
+    for plan in (PLAN, replace(PLAN, protections=BY_CLIENT)):
+        with pytest.raises(InvalidParameter, match="are one value"):
+            silo(people, schema, plan)
+    rows, labels, _ = silo(people, schema, replace(PLAN, protections=Protections())).ready
+    assert set(labels.tolist()) == {1}
+    if schema is TWICE[0]:
+        assert set(map(tuple, rows[:, -3:].tolist())) == {(0.0, 1.0, 0.0)}
+
+
+def test_labels_are_randomised_only_among_classes_that_no_type_makes_one() -> None:
+    people = pl.DataFrame({"id": range(9), "ill": ["no"] * 9})
+    columns, noise = {"id": DeclaredNumbers(lower=0, upper=9)}, LabelNoise(epsilon=1.0)
+    schema = SharedSchema(columns=columns, target="ill", classes=("false", "no"))
+    with pytest.raises(InvalidParameter, match="are one value"):
+        UShapedClient("a", people, schema, SplitPlan(tail=1), bytes(32), noise=noise)
+    with pytest.raises(InvalidParameter, match="are one value"):
+        VerticalParty("a", people, "id", {}, schema.classes, bytes(32), VerticalPlan(), "ill", noise)
 
 
 @pytest.mark.parametrize("label", [None, "perhaps", "true"])

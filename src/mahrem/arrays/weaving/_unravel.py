@@ -167,8 +167,10 @@ def split_records(  # noqa: C901, PLR0912 - a kernel does all at one look
                         return -1
                     stop -= _U(plain and returned)
                     behind += _U(not plain and returned)
-                elif content[follows] != mark:
-                    return -1
+                elif content[follows] != mark or (
+                    plain and follows > begin and content[follows - one] == _RETURN
+                ):
+                    return -1  # such a return is part of a cell to some readers, and to others is not
                 if not plain and behind != follows:
                     return -1
                 if wanted[column] >= 0:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.dp import Ledger
+from mahrem.dp import Ledger, refuse_one_value_twice
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.shapes._alignment import hash_ids
 from mahrem.federated.shapes._label_noise import LabelNoise
@@ -54,6 +54,8 @@ class AlignedParty(ABC):
             raise InvalidParameter(f"party={self.name!r} has neither columns nor labels")
         self._codes: Integers = np.zeros(self.frame.height, np.int64)  # of all rows, also those of no class
         if self.target is not None:
+            if self.noise is not None:
+                refuse_one_value_twice(self.target, self.classes)
             self._codes = number_classes(self.frame[self.target], self.classes)
             # Of all rows: refused rows that it chose, the coordinator would learn their labels from that.
             if self.noise is None and len(np.unique(self._codes[self._codes >= 0])) < 2:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from mahrem.dp import Ledger
+from mahrem.dp import Ledger, refuse_one_value_twice
 from mahrem.errors import InvalidParameter
 from mahrem.federated.networks import Weights, cross_entropy_slope, read_values
 from mahrem.federated.shapes._label_noise import LabelNoise
@@ -42,6 +42,8 @@ class UShapedClient:
         ledger: Ledger | None = None,
     ) -> None:
         _need_tail(plan)
+        if noise is not None:
+            refuse_one_value_twice(schema.target, schema.classes)
         self.turns = ClientTurns(name, frame, schema, plan, key, every=noise is not None)
         self._labels = self.turns.labels
         if noise is not None:

@@ -37,6 +37,7 @@ class GivenWeights:
         - Right answers are counted once a round, for the weights that the next one begins with.
         - With ``clip``, plain averaging and no noise, weights lie no further from the beginning than that
           many rounds can carry them.
+        - Under noise no two agreed values are one: a record that changes a type moves no other's place.
     """
 
     schema: SharedSchema
@@ -44,6 +45,10 @@ class GivenWeights:
     _last: tuple[int, Floats] | None = field(default=None, repr=False)
     _start: Floats | None = field(default=None, repr=False)
     _judged: tuple[int, Floats] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.plan.private:
+            self.schema.refuse_one_value_twice()
 
     def begin(self) -> None:
         """A run begins, or goes on: what was given before is another's."""

@@ -65,6 +65,19 @@ class SharedSchema:
         """How rows become numbers."""
         return DeclaredEncoder(columns=self.columns, hierarchies=self.hierarchies)
 
+    def refuse_one_value_twice(self) -> None:
+        """Refuse values that are one if a column is read as numbers, truths or days, for who adds noise."""
+        from mahrem.dp import refuse_one_value_twice
+
+        refuse_one_value_twice(self.target, self.classes)
+        for name, column in self.columns.items():
+            if isinstance(column, DeclaredWords):
+                refuse_one_value_twice(name, self._values_of(name, column))
+
+    def _values_of(self, name: str, column: DeclaredWords) -> tuple[str, ...]:
+        leaves = self.hierarchies[name].labels[0] if name in self.hierarchies else ()
+        return tuple(dict.fromkeys([*column.values, *leaves]))
+
     def labels(self, frame: pl.DataFrame) -> Integers:
         """Number the classes of rows, -1 for one that was not agreed on."""
         if self.target not in frame.columns:
@@ -140,7 +153,7 @@ def _column(known: Mapping[str, Any]) -> DeclaredNumbers | DeclaredWords:
 
 def number_classes(column: pl.Series, classes: Sequence[str]) -> Integers:
     """Number the classes of a column, each cell by itself; -1 for one that was not agreed on."""
-    place = place_alone(column.name, column.dtype, tuple(classes)).fill_null(-1)
+    place = place_alone(column.name, column.dtype, tuple(classes), as_written=True).fill_null(-1)
     codes: Integers = column.to_frame().select(place).to_series().to_numpy()
     return codes
 

@@ -76,6 +76,8 @@ class DeclaredNumbers:
 class DeclaredWords:
     """A column of words as everybody agreed to read it: one place for each value, one for what is missing.
 
+    Values are told apart as they are written (1.1 and 1.10), so who pays for noise refuses such as are one.
+
     Args:
         values: The values there may be.
         weights: How often they occur, if that is public: sets are shared out by it; equally by default.
@@ -102,7 +104,7 @@ class DeclaredWords:
         """Give cells as text; a declared value as it was declared, whatever its column has."""
         name, kind = cells.name, cells.dtype
         read = cells.to_frame().select(
-            place_alone(name, kind, self.values).alias("place"),
+            place_alone(name, kind, self.values, as_written=True).alias("place"),
             value_alone(name, kind).alias("value"),
             text_alone(name, kind).alias("text"),
         )
@@ -114,7 +116,7 @@ class DeclaredWords:
         """Write values that nobody coarsened as cells: 3 and 3.0 are one, an undeclared one is ``*``."""
         leaves = () if tree is None else tree.labels[0]
         labels = pl.Series([*self.values, *(leaf for leaf in leaves if leaf not in self.values)])
-        place = place_alone("text", pl.String(), tuple(labels))
+        place = place_alone("text", pl.String(), tuple(labels), as_written=True)
         positions = texts.to_frame("text").select(place).to_series()
         return write_labels(labels.gather(positions)).zip_with(
             positions.is_not_null() | texts.is_null(), _ANY

@@ -12,7 +12,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.disclosed import paid, published
-from mahrem.dp import Ledger, Relation, open_privately
+from mahrem.dp import Ledger, Relation, open_privately, refuse_one_value_twice
 from mahrem.errors import GuaranteeBroken, InvalidParameter, in_our_words, spelled
 from mahrem.files import refuse_short_key
 from mahrem.pipeline.masking._masked import MaskedRelease, publish_made
@@ -140,6 +140,8 @@ class _Work:
             raise InvalidParameter(f"weights.{strange}: column={strange!r} has no hierarchy")
         for name, weight in policy.weights.items():
             check.above_zero(**{f"weights.{name}": weight})
+        for name, tree in trees.items():
+            refuse_one_value_twice(name, tree.labels[0])
         level_nodes(list(trees.values()))
         named = Policy(quasi=tuple(trees), format=policy.format, weights=policy.weights)
         return cls(named, book, plan, trees)

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.table.cells._number_grid import EXACT
-from mahrem.table.cells.spellings import numbers_of, one_spelling, written_number
+from mahrem.table.cells.spellings import numbers_of, one_spelling, written_moment, written_number
 
 __all__ = [
     "TEXT_OF_MIDNIGHT",
@@ -44,6 +44,8 @@ MOST_DIGITS = 400  # of a number; the largest float has 309
 _THOUSANDTHS = r"(\.[0-9]{3})000(?![0-9])"  # polars writes whole thousandths of a second with three digits
 _MICROSECOND = timedelta(microseconds=1)
 _DAY_LONG = 86_400_000_000  # microseconds
+_CYCLE = 146_097  # days of 400 years, after which the calendar is the same
+_UNITS_OF_A_DAY = {"ms": _DAY_LONG // 1000, "us": _DAY_LONG, "ns": _DAY_LONG * 1000}
 _COMMA = r"^([+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?)$"
 _LAST_DAY, _LAST_MOMENT = (1 << 31) - 1, (1 << 63) - 1
 
@@ -64,19 +66,19 @@ def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:  # noqa: PLR0911 - one 
         trimmed = cell.cast(pl.String).str.strip_chars()
         return pl.when(trimmed != "").then(trimmed)
     if dtype.is_float():  # one number of more digits widens those of all others
-        return written_number(cell.cast(pl.Float64))
+        return written_number(cell)
     if isinstance(dtype, pl.Decimal):
         text = cell.cast(pl.String)
         short = text.str.strip_chars_end("0").str.strip_chars_end(".")
         return pl.when(text.str.contains(".", literal=True)).then(short).otherwise(text)
     if isinstance(dtype, pl.Date | pl.Datetime):
-        return pl.coalesce(_text_of_day(cell, dtype), _endless(cell, dtype))
+        return pl.coalesce(_text_of_day(cell, dtype), _endless(cell, dtype), _spelled_day(cell, dtype))
     if isinstance(dtype, pl.Time):
         return cell.dt.to_string("%H:%M:%S%.f")
     if dtype.is_integer() or isinstance(dtype, pl.Boolean | pl.Null):
         return cell.cast(pl.String)
     if isinstance(dtype, pl.Duration):
-        return _microseconds(cell, dtype).cast(pl.String)
+        return _microseconds(cell.to_physical(), dtype.time_unit).cast(pl.String)
     return pl.repeat(None, pl.len(), dtype=pl.String)
 
 
@@ -86,6 +88,17 @@ def _text_of_day(cell: pl.Expr, dtype: pl.Date | pl.Datetime) -> pl.Expr:
         return known.cast(pl.String)
     zoned = "" if dtype.time_zone is None else "%:z"
     return known.dt.to_string(_CLOCK + zoned).str.replace(_MIDNIGHT, "")
+
+
+def _spelled_day(cell: pl.Expr, dtype: pl.Date | pl.Datetime) -> pl.Expr:
+    """Write days and moments of any year in their one spelling, in UTC: what programs keep of a moment."""
+    kept = cell.to_physical().cast(pl.Int64)
+    if isinstance(dtype, pl.Datetime):
+        long = _UNITS_OF_A_DAY[dtype.time_unit]
+        days, within = kept // long, _microseconds(kept % long, dtype.time_unit)
+    else:
+        days, within = kept, pl.lit(0)
+    return written_moment((days % _CYCLE * _DAY_LONG + within).cast(pl.Datetime("us")), days // _CYCLE)
 
 
 def _endless(cell: pl.Expr, dtype: pl.Date | pl.Datetime) -> pl.Expr:
@@ -108,13 +121,11 @@ def value_alone(column: str, dtype: pl.DataType, decimal: str | None = None) -> 
     """
     if isinstance(dtype, pl.Boolean):
         return pl.col(column).cast(pl.Int8).cast(pl.String)
-    if dtype.is_integer() or dtype.is_float() or isinstance(dtype, pl.Null | pl.Duration):
-        return text_alone(column, dtype)
-    cell = pl.col(column)
-    if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:  # what programs keep of a moment
-        cell = cell.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        dtype = pl.Datetime(dtype.time_unit)
-    text = _with_points(_text(cell, dtype), dtype, decimal)
+    if dtype.is_numeric() or isinstance(dtype, pl.Null | pl.Duration | pl.Time):
+        return written_number(number_alone(column, dtype))
+    if isinstance(dtype, pl.Date | pl.Datetime):
+        return pl.coalesce(_endless(pl.col(column), dtype), _spelled_day(pl.col(column), dtype)).alias(column)
+    text = _with_points(_text(pl.col(column), dtype), dtype, decimal)
     return text.map_batches(one_spelling, return_dtype=pl.String, is_elementwise=True).alias(column)
 
 
@@ -156,16 +167,15 @@ def number_alone(column: str, dtype: pl.DataType, decimal: str | None = None) ->
     if dtype.is_numeric() or isinstance(dtype, pl.Boolean):
         number = pl.col(column).cast(pl.Float64, strict=False)
     elif isinstance(dtype, pl.Duration | pl.Time):
-        number = _microseconds(pl.col(column), dtype).cast(pl.Float64)
+        unit = dtype.time_unit if isinstance(dtype, pl.Duration) else "ns"
+        number = _microseconds(pl.col(column).to_physical(), unit).cast(pl.Float64)
     else:
         text = _with_points(text_alone(column, dtype), dtype, decimal)
         number = text.map_batches(numbers_of, return_dtype=pl.Float64, is_elementwise=True)
     return number.fill_nan(None).alias(column)
 
 
-def _microseconds(cell: pl.Expr, dtype: pl.Duration | pl.Time) -> pl.Expr:
-    kept = cell.to_physical()
-    unit = dtype.time_unit if isinstance(dtype, pl.Duration) else "ns"
+def _microseconds(kept: pl.Expr, unit: str) -> pl.Expr:
     return kept if unit == "us" else kept // 1000 if unit == "ns" else kept * 1000
 
 
@@ -208,12 +218,26 @@ def part_of_width(number: pl.Expr, width: float) -> pl.Expr:
 
 
 def place_alone(
-    column: str, dtype: pl.DataType, declared: tuple[str, ...], decimal: str | None = None
+    column: str,
+    dtype: pl.DataType,
+    declared: tuple[str, ...],
+    decimal: str | None = None,
+    *,
+    as_written: bool = False,
 ) -> pl.Expr:
     """Give the place of each cell among declared values, or null: by its number, else by its text.
 
+    Args:
+        column: Its name.
+        dtype: Its type.
+        declared: The values.
+        decimal: The decimal sign of texts.
+        as_written: Look for the very text first: 1.1 and 1.10 then have places of their own in a column of
+            texts. Never where noise is paid for: one record can make numbers of them, for everybody.
+
     Guarantees:
-        - Spellings of one value have one place; of two declared spellings the first one's.
+        - Spellings of one value have one place; of two declared spellings the first one's, but for those
+          that stand there as written.
 
     Example:
         >>> wards = pl.DataFrame({"ward": [1.0, 2.0, None]})
@@ -226,11 +250,13 @@ def place_alone(
             numbers.setdefault(number, place)
         elif text is not None:
             texts.setdefault(text, place)
-    by_text = _looked_up(value_alone(column, dtype, decimal), texts, pl.String())
-    if not numbers:
-        return by_text
-    by_number = _looked_up(number_alone(column, dtype, decimal), numbers, pl.Float64())
-    return pl.coalesce(by_number, by_text) if texts else by_number
+    found = [_looked_up(number_alone(column, dtype, decimal), numbers, pl.Float64())] if numbers else []
+    if texts or not numbers:
+        found.append(_looked_up(value_alone(column, dtype, decimal), texts, pl.String()))
+    if as_written:
+        written = {value.strip(): place for place, value in reversed(list(enumerate(declared)))}
+        found.insert(0, _looked_up(text_alone(column, dtype), written, pl.String()))
+    return pl.coalesce(found)
 
 
 def _looked_up(cell: pl.Expr, places: Mapping[Any, int], kind: pl.DataType) -> pl.Expr:

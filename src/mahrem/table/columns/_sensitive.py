@@ -27,7 +27,9 @@ _DOTTED_I = r"i\x{307}+"  # what a capital I with a dot becomes in small letters
 _NUMBER = r"^[+-]?[0-9]+(?:\.[0-9]+)?$"
 # After folding: signs that say nothing (one + or - may be a finding), and words for it.
 # Signs inside words that people write or leave out; a minus before a number is none of them.
-_INSIDE = r"([\p{L}\p{N}])(?:\s*[\-_/.,]\s+|\s+|[\-_/.,])([\p{L}\p{N}])"
+_SIGN = r"(?:\s*[\-_/.,]\s+|\s+|[\-_/.,])"
+_INSIDE = rf"(\p{{L}}){_SIGN}([\p{{L}}\p{{N}}])", rf"(\p{{N}}){_SIGN}(\p{{L}})"  # 1.5 is not 15
+_BEHIND = r"([\p{L}\p{N}])\s+([+\-]+)$"
 _FIGURES = r"^[\p{N}\s+\-_/.,]*$"  # 1-2, 1.2 and 12 are different figures
 _NO_VALUE = r"^(?:[[\p{P}\s\x{2217}]--[\-]]*|--+|#?n/?a|<n/?a>|nan|null|\\n)$"
 
@@ -212,22 +214,23 @@ def _sensitive_leaves(name: str, leaves: Integers, hierarchy: Hierarchy) -> Valu
 def fold_alike(forms: pl.Series) -> pl.Series:
     """Give folded spellings (:func:`fold_spellings`) the form that a reader may take them for.
 
-    Accents, and blanks and signs inside words, are left out; yes and no are 1 and 0 in any words; words that
-    say that nothing is known are null. Two values of one form may still be two: ``schwül`` is not ``schwul``.
+    Accents, blanks and signs inside words, and blanks before a last sign are left out; yes and no are 1 and 0
+    in any words; words that say that nothing is known are null. Two values of one form may still be two:
+    ``schwül`` is not ``schwul``.
 
     Guarantees:
-        - Signs before or behind (``hiv+``, ``-5``) stay, and so do those inside figures (``1.5``, ``1-2``).
+        - Signs before or behind (``hiv+``, ``-5``) stay, and those between figures (``1.5``, ``e11.5``) too.
 
     Example:
         >>> fold_alike(pl.Series(["café", "cafe", "type 1", "type1", "true"])).to_list()
         ['cafe', 'cafe', 'type1', 'type1', '1']
-        >>> fold_alike(pl.Series(["unknown", "1.5", "hiv-"])).to_list()
-        [None, '1.5', 'hiv-']
+        >>> fold_alike(pl.Series(["unknown", "stage 1.5", "hiv -"])).to_list()
+        [None, 'stage1.5', 'hiv-']
     """
     bare = pl.col("form").str.normalize("NFKD").str.replace_all(r"\p{M}", "")
-    whole = bare.str.replace_all(_INSIDE, "${1}${2}").str.replace_all(
-        _INSIDE, "${1}${2}"
-    )  # signs may be near
+    whole = bare.str.replace(_BEHIND, "${1}${2}")
+    for inside in 2 * _INSIDE:  # signs may be near
+        whole = whole.str.replace_all(inside, "${1}${2}")
     plain = pl.when(bare.str.contains(_FIGURES)).then(bare).otherwise(whole)
     table = forms.to_frame("form").select(plain.alias("form"))
     meant = pl.col("form").replace(_SAME)

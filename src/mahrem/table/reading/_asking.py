@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,6 +32,7 @@ class Database:
         types: The database's own name for the type of each column.
         table: What stands behind FROM.
         ask: Run a SELECT and give its rows.
+        odd_truths: For columns of text the cells that are 1 or 0 in a spelling it does not know.
     """
 
     dialect: Literal["duckdb", "postgresql"]
@@ -39,6 +40,7 @@ class Database:
     types: Mapping[str, str]
     table: str
     ask: Callable[[str], Sequence[tuple[Any, ...]]]
+    odd_truths: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def open_postgresql(uri: str, reading: Reading) -> Source:
 def postgresql_query(cursor: Any, reading: Reading, kind: str) -> tuple[str, pa.Schema, str]:
     """Say what to ask for a table in types that can be read, what its columns are, and what to call it."""
     inner, schema, label = postgresql_table(cursor, reading, kind)
-    parts = [f"{quoted(field.name)}{_cast(field)} AS {quoted(field.name)}" for field in schema]
+    parts = [f"{_sent(field)} AS {quoted(field.name)}" for field in schema]
     return f"SELECT {', '.join(parts)} FROM {inner}", schema, label  # noqa: S608 - quoted names
 
 
@@ -235,12 +235,15 @@ def postgresql_type(field: pa.Field) -> str:
     return str((field.metadata or {}).get(b"POSTGRESQL:type", b"").decode())
 
 
-def _cast(field: pa.Field) -> str:
-    """Send what Arrow has no type for as text."""
-    kind = postgresql_type(field)
+def _sent(field: pa.Field) -> str:
+    """Send what Arrow has no type for as text, and no endless days, which Arrow takes for others."""
+    cell, kind = quoted(field.name), postgresql_type(field)
+    if str(field.type).startswith(("date", "timestamp")):
+        return f"CASE WHEN isfinite({cell}) THEN {cell} END"
     if kind == "money":
-        return "::numeric::text"
-    return "::text" if kind in AS_TEXT or str(field.type).startswith("extension<arrow.opaque") else ""
+        return f"{cell}::numeric::text"
+    as_text = kind in AS_TEXT or str(field.type).startswith("extension<arrow.opaque")
+    return f"{cell}::text" if as_text else cell
 
 
 def choose_table(listed: Sequence[tuple[str, str]], table: str | None, label: str) -> tuple[str, str]:
@@ -261,7 +264,8 @@ def choose_table(listed: Sequence[tuple[str, str]], table: str | None, label: st
 
 
 def _held(table: pa.Table, reading: Reading, label: str, *, numeric: Collection[str] = ()) -> Source:
-    """Hold the answer of a database in memory."""
+    """Hold the answer of a database in memory; read by cell, decimal numbers stay the texts they came as."""
+    numeric = () if reading.by_cell else numeric
     columns = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         try:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from mahrem.dp import refuse_one_value_twice
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table.cells.alone import number_alone, place_alone, texts_of_objects
 from mahrem.types import Floats, Integers
@@ -31,6 +32,7 @@ def label_codes(labels: object, classes: Sequence[object]) -> Integers:
     declared = texts_of_objects(classes)
     if declared.null_count() or declared.n_unique() < len(declared):
         raise InvalidParameter("classes must be different texts, numbers or days")
+    refuse_one_value_twice("y", declared)
     series = _cells(labels, "y")
     place = place_alone(series.name, series.dtype, tuple(declared))
     return series.to_frame().select(place.fill_null(-1)).to_series().to_numpy().astype(np.int64)
