@@ -32,30 +32,26 @@ class CodedColumn:
     joined: bool = False
 
     @classmethod
-    def of(cls, values: Values, column: str, name: str | None = None) -> CodedColumn:
-        """Describe values whose codes lie in a column; ``name`` tells apart two readings of one."""
+    def of(cls, values: Values, column: str, reading: int = 0) -> CodedColumn:
+        """Describe values whose codes lie in a column; its readings have names of their own."""
         known = values.ancestors, values.missing, values.joined
-        return cls(values.name if name is None else name, column, values.size, *known)
+        return cls(f"__read {reading} {values.name}" if reading else values.name, column, values.size, *known)
 
 
 def promised_columns(
-    promises: Iterable[Promise], coded: Mapping[str, CodedColumn], as_one: Mapping[str, CodedColumn]
+    promises: Iterable[Promise], coded: Mapping[str, Sequence[CodedColumn]]
 ) -> tuple[tuple[PrivacyModel, CodedColumn | None], ...]:
     """Give the model of each promise with its column, once for every reading of it.
 
     Args:
         promises: What is promised.
-        coded: Sensitive columns by name.
-        as_one: Those in which some values may be one to a reader, as if they were
-            (:attr:`mahrem.table.Values.readings`).
+        coded: Every reading of each sensitive column (:attr:`mahrem.table.Values.readings`) by its name.
     """
-    asked: list[tuple[PrivacyModel, CodedColumn | None]] = []
-    for promise in promises:
-        name = promise.column
-        asked.append((promise.model, None if name is None else coded[name]))
-        if name is not None and name in as_one:
-            asked.append((promise.model, as_one[name]))
-    return tuple(asked)
+    return tuple(
+        (promise.model, read)
+        for promise in promises
+        for read in ((None,) if promise.column is None else coded[promise.column])
+    )
 
 
 @dataclass(frozen=True)
