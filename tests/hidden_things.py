@@ -458,4 +458,4 @@ READY: dict[str, Prepare] = {
     "leaves": _with_regions,
 }
 HOLES = frozenset({"suppressed", "dropped", "spelled", "odd"})
-NO_SAY = frozenset({"identified", "silent", "spelled", "beside", "packed"})
+NO_SAY = frozenset({"identified", "silent", "spelled", "beside", "called", "packed"})

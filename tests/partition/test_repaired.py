@@ -455,3 +455,29 @@ def test_costlier_promises_get_fewer_rounds(model: PrivacyModel, rounds: int) ->
     judge = Admission(((KAnonymity(5), None), (model, values)), rows=5_100)
     assert Bench(points, judge, plain_costs(points))._plan(Repair(), 5_100).rounds == rounds
     assert Bench(points, judge, plain_costs(points))._plan(Repair(rounds=2), 5_100).rounds == 2
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 14), st.integers(0, 2)),
+        min_size=30,
+        max_size=60,
+    ),
+    names=st.permutations(range(15)),
+)
+def test_what_people_are_numbered_by_has_no_say(
+    rows: list[tuple[int, int, int, int]], names: list[int]
+) -> None:
+    """From disk people are numbered by hashes, in memory by their names: the classes must be the same."""
+    age, size, person, value = np.array(rows).T
+    points = np.column_stack([age / 4, size / 2])
+    codes = Values("ill", value.astype(np.int32), 3)
+    made = []
+    for called in (person, np.array(names)[person]):
+        promises = ((KAnonymity(3), None), (DistinctDiversity(2), codes))
+        admits = Admission(promises, rows=len(rows), subjects=called.astype(np.int32))
+        if not admits(np.arange(len(rows), dtype=np.int32), np.array([0, len(rows)])).all():
+            return
+        made.append([method(points, admits).labels.tolist() for method in (Mosaic(), Repaired(Mondrian()))])
+    assert made[0] == made[1]

@@ -149,6 +149,7 @@ def test_a_table_of_a_database_is_brought_to_disk_in_batches(tmp_path: Path) -> 
 
 
 SEXES = Hierarchy.from_rows([("f", "usual", "*"), ("m", "usual", "*"), ("x, y", "others", "*")])
+FEW = ["sex", "ward"]  # many rows are alike but for the people behind them
 AT_ONCE: list[dict[str, Any]] = [
     {"k": 5, "strategy": "relaxed"},
     {"k": 3, "l": 2, "strategy": "relaxed", "t": 0.5},
@@ -156,6 +157,7 @@ AT_ONCE: list[dict[str, Any]] = [
     {"k": 3, "t": 0.98, "subject": "name", "identifier": (), "strategy": "relaxed"},
     {"k": 5, "hierarchy": {"sex": SEXES}},
     {"k": 5, "method": "mosaic"},
+    {"k": 3, "l": 2, "method": "mosaic", "subject": "name", "identifier": (), "rest": "drop"} | {"quasi": FEW},
     {"k": 5, "repair": True},
     {"k": 5, "average_risk": 0.1, "minimality_safe": True, "l": 2},
 ]

@@ -25,7 +25,7 @@ from mahrem.partition.judging import (
     pack_promises,
     plain_costs,
 )
-from mahrem.types import Floats, Labels, Mask, Points, Rows
+from mahrem.types import Floats, Integers, Labels, Mask, Points, Rows
 
 FEW_ROWS = 5_000  # up to which time is no matter
 _SMALL = 50_000  # rows up to which a thorough repair takes a few seconds
@@ -257,16 +257,54 @@ def in_their_order(labels: Labels, classes: int) -> Labels:
 
 
 def steady_order(points: Points, admits: Admits) -> Rows:
-    """Put rows in an order that does not depend on the one they came in: by places, then by values.
+    """Put rows in an order that does not depend on the one they came in: by places, values, and people.
 
     Rows that are still equal are alike in everything that classes are made by.
+
+    Guarantees:
+        - What people are called, or numbered by, has no say in the order.
     """
     keys = [points[:, column] for column in range(points.shape[1])][::-1]
     needs = getattr(admits, "needs", None)
     if needs is not None:
         promises = needs().promises
-        keys = [*([promises.person] if len(promises.person) else []), *promises.codes, *keys]
+        keys = [*promises.codes, *keys]
+        if len(promises.person):
+            keys = [_people_by_rows(promises.person, _ranks(keys, len(points))), *keys]
     return np.lexsort(keys).astype(np.int32) if keys else np.arange(len(points), dtype=np.int32)
+
+
+def _ranks(keys: Sequence[Floats | Integers], rows: int) -> Integers:
+    """Number rows by keys, of which the last counts most; equal ones share a number."""
+    order = np.lexsort(keys) if keys else np.arange(rows)
+    new = np.zeros(rows, np.bool_)
+    for key in keys:
+        new[1:] |= key[order[1:]] != key[order[:-1]]
+    ranks = np.empty(rows, np.int64)
+    ranks[order] = np.cumsum(new)
+    return ranks
+
+
+def _people_by_rows(person: Integers, ranks: Integers) -> Integers:
+    """Number people by how many rows they have, what these are, and which comes first; -1 stays.
+
+    Two people with the same rows can change places: all that differs is whose row comes first.
+    """
+    order = np.lexsort((ranks, person))
+    order = order[person[order] >= 0]
+    begins = np.flatnonzero(np.diff(person[order], prepend=-1))
+    many = np.diff(begins, append=len(order))
+    numbers = np.empty(len(begins), np.int64)
+    given = 0
+    for rows in np.unique(many).tolist():
+        alike = np.flatnonzero(many == rows)
+        theirs = order[begins[alike][:, None] + np.arange(rows)]
+        by = np.lexsort((theirs.min(axis=1), *ranks[theirs].T[::-1]))
+        numbers[alike[by]] = given + np.arange(len(alike))
+        given += len(alike)
+    numbered = np.full(len(person), -1)
+    numbered[order] = np.repeat(numbers, many)
+    return numbered
 
 
 @dataclass(frozen=True)
