@@ -18,6 +18,7 @@ import polars as pl
 import pytest
 
 import mahrem as mh
+from from_disk import from_disk
 from mahrem.errors import GivesAway, Infeasible, InvalidInput, InvalidParameter, OutputFailed
 from mahrem.pipeline.releasing._release import Destination
 from mahrem.pipeline.releasing._spilled import SpilledRelease, anonymize_spilled, decided_in_batches
@@ -63,28 +64,6 @@ def table(rows: int, seed: int) -> pl.DataFrame:
             "ward": rng.choice([1, 2, 3], rows),
         }
     )
-
-
-def from_disk(
-    source: Path, output: Path, part: int, progress: Callable[[Note], None] | None = None, **said: Any
-) -> SpilledRelease:
-    """Release a file out of core, in parts of so many rows."""
-    policy = policy_from(None, said)
-    opened = open_source(source, reading_of(policy))
-    assert isinstance(opened, PolarsSource)
-    bound = MemoryBound(10**9, opened.rows, len(opened.columns), len(policy.quasi), part=part)
-    destination = Destination(
-        output=output,
-        database=None,
-        force=False,
-        strict=False,
-        html=False,
-        target=None,
-        began=time.perf_counter(),
-        progress=progress,
-    )
-    policy = decided_in_batches(policy, opened, bound)
-    return anonymize_spilled(source, opened, policy, destination, bound)
 
 
 def written(frame: pl.DataFrame, path: Path) -> Path:
@@ -157,7 +136,8 @@ AT_ONCE: list[dict[str, Any]] = [
     {"k": 3, "t": 0.98, "subject": "name", "identifier": (), "strategy": "relaxed"},
     {"k": 5, "hierarchy": {"sex": SEXES}},
     {"k": 5, "method": "mosaic"},
-    {"k": 3, "l": 2, "method": "mosaic", "subject": "name", "identifier": (), "rest": "drop"} | {"quasi": FEW},
+    {"k": 3, "l": 2, "method": "mosaic", "subject": "name", "identifier": (), "rest": "drop"}
+    | {"quasi": FEW},
     {"k": 5, "repair": True},
     {"k": 5, "average_risk": 0.1, "minimality_safe": True, "l": 2},
 ]
