@@ -7,9 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +19,12 @@ import mahrem as mh
 from from_disk import from_disk
 from mahrem.errors import GivesAway, Infeasible, InvalidInput, InvalidParameter, OutputFailed
 from mahrem.pipeline.releasing._release import Destination
-from mahrem.pipeline.releasing._spilled import SpilledRelease, anonymize_spilled, decided_in_batches
+from mahrem.pipeline.releasing._spilled import anonymize_spilled
 from mahrem.release.decisions import policy_from, reading_of
 from mahrem.spilled import MemoryBound, needed_in_memory, sample_that_fits, why_not_by_passes
 from mahrem.spilled._bound import rows_that_fit
 from mahrem.table import Hierarchy, Reading, open_source
 from mahrem.table.reading import PolarsSource, land_database
-from mahrem.words import Note
 
 pytestmark = pytest.mark.filterwarnings("ignore::mahrem.errors.PrivacyWarning")
 

@@ -36,6 +36,7 @@ _WORTH = 1e-3  # share of the loss that a round must take away for another to fo
 _MANY = 4_096  # rounds times rows of a tile where sizes alone are promised: large tiles take longer
 _STEADY = 4, 5e-4  # rounds that are looked at together in tables of some size, and the share they must take
 _NEAR = 0.01  # that blind steps may let members be guessed better, over chance, than before
+_BARREN = 4  # blind rounds in a row of which nothing may be taken, after which none follows
 _SHARES = (0.5, 0.25, 0.125)  # of a round whose whole would let them be guessed better
 _ASKED = 16  # rows of the smallest tile where promises must be asked: one that is refused spoils it all
 
@@ -54,7 +55,7 @@ class Repair:
             and swaps only; None for 2, or 4 where sizes alone are promised, up to 50,000 rows.
         blind: Let cells alone say where a record should go, and promises only whether it may. Rounds after
             which members are guessed better than at first, by more than a hundredth over chance, do not
-            count.
+            count; after four of them in a row it ends.
         tile: Rows of a tile; None for 16 times the least size (32 times up to 5,000 rows), not below 256, or
             below 128 where sizes alone are promised in tables of 5,000 to 50,000 rows.
     """
@@ -138,7 +139,7 @@ class Bench:
         plan = self._plan(how, len(labels))
         labels = in_their_order(labels, classes)  # how a start numbered them must not matter
         first, totals, tile = (labels, classes), [self.total(labels, classes)], plan.tile
-        last = first
+        last, barren = first, 0
         for turn in range(1, plan.rounds + 1):
             begun = time.perf_counter()
             labels, classes = growing.repair_round(
@@ -154,14 +155,19 @@ class Bench:
                 threads=self._threads,
             )
             labels, classes = self._taken(last[0], labels, turn, bounds)
-            if bounds is not None and self.total(labels, classes) >= totals[-1]:
+            total, now = self.total(labels, classes), time.perf_counter()
+            late = how.seconds is not None and 2 * now - begun - began > how.seconds
+            if bounds is not None and total >= totals[-1]:
+                barren += 1
+                if late or barren == _BARREN:
+                    break
                 continue  # nothing was taken; with other borders something may be
-            last = labels, classes
-            totals.append(self.total(labels, classes))
-            over, now = plan.slow(totals), time.perf_counter()
+            last, barren = (labels, classes), 0
+            totals.append(total)
+            over = plan.slow(totals)
             if self._refused and over and tile > _ASKED:  # as a whole: of smaller ones fewer are
                 tile = max(_ASKED, tile // 8)
-            elif over or (how.seconds is not None and 2 * now - begun - began > how.seconds):
+            elif over or late:
                 break
         if self.total(*last) >= totals[0] or not self._keeps(*last).all():
             return first

@@ -131,7 +131,7 @@ class Values:
         can be better or worse. So all pairs of the two choices are judged.
 
         Guarantees:
-            - Each pair is one of the readings, missing cells taken as a value or as none; no two are the same.
+            - Each pair is one of the readings, missing cells a value or none in each; no two are the same.
             - Some of the values that may be one joined and others not is worse for none of the models of
               this package that know no tree: joining one more pair never raises diversity, nor the distance
               of a class from the table, so the worst has all joined or none.
