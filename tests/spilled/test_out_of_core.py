@@ -340,7 +340,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = [sys.argv[1], str(Path(sys.argv[1]).parent)]
 import test_out_of_core as here
 
 def progress(note):
@@ -392,3 +392,33 @@ def test_the_bound_is_kept_by_a_whole_run(tmp_path: Path) -> None:
     report = json.loads((tmp_path / "parts/report.json").read_text())
     assert any(note["code"] == "warning.spilled" for note in report["notes"])
     assert json.loads(done.stdout) < 400 * 10**6
+
+
+BY_NUMBERS = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from from_disk import from_disk
+from_disk(Path(sys.argv[2]), Path(sys.argv[3]), 50_000, quasi=["a", "b"], k=5, l=2, sensitive="ill",
+          subject="name", rest="drop", format="parquet", accept={"*": "a test"}, minimality_safe=False)
+print(int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) * 1024)
+"""
+
+
+def test_a_run_by_numbers_takes_no_more_than_was_reckoned_where_people_are_counted(tmp_path: Path) -> None:
+    """In every reading of values that may be one, or none, it is known who shows what."""
+    rng, rows = np.random.default_rng(5), 200_000
+    frame = pl.DataFrame(
+        {
+            "name": pl.Series(rng.integers(0, rows // 3, rows)).cast(pl.String) + "x",
+            "a": rng.integers(0, 50, rows),
+            "b": rng.integers(0, 50, rows),
+            "ill": rng.choice(["flu", "caf\u00e9", "cafe", "unknown", ""], rows),
+        }
+    )
+    source = written(frame, tmp_path / "t.parquet")
+    folder = str(Path(__file__).parents[1])
+    command = [sys.executable, "-W", "ignore", "-c", BY_NUMBERS, folder, str(source), str(tmp_path / "parts")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
+    reckoned = MemoryBound(10**9, rows, 4, 2, people=True, valued=1)
+    assert int(done.stdout) < reckoned.numbers < 2 * int(done.stdout)

@@ -127,9 +127,7 @@ class _Coded:
         """Give rows in every reading of the column."""
         readings = self.values.readings
         held = self.held or (None,) * len(readings)
-        for reading, numbers, shares, theirs in zip(
-            readings, self._numbers, self._shares, held, strict=True
-        ):
+        for reading, numbers, shares, theirs in zip(readings, self._numbers, self._shares, held, strict=True):
             read = codes if reading is self.values else np.append(numbers, -1).astype(np.int32)[codes]
             yield _Read(read, shares, reading.ancestors, reading.missing, theirs)
 

@@ -170,7 +170,10 @@ def _open(
         raise InvalidParameter(
             f"quasi=() names no column; say which columns others may know: {spelled('quasi', ['a', 'b'])}"
         )
-    check.columns_exist([*roles.quasi, *roles.sensitive], source.columns)
+    check.columns_exist([*roles.quasi, *roles.sensitive, *roles.suppress], source.columns)
+    for name in roles.suppress:
+        if name not in roles.quasi:
+            raise InvalidParameter(f"suppress={name!r} must be a quasi-identifier of the release")
     shown = source.scan(source.columns)
     if claims is not None and claims.spreadsheets:  # elsewhere an apostrophe is what a reader sees
         shown = shown.with_columns(restored_cells(shown.collect_schema()))
