@@ -229,7 +229,7 @@ def test_blind_members_are_guessed_little_better_than_at_first(
 
 @pytest.mark.parametrize("seed", [0, 5, 27, 28, 42])
 def test_blind_classes_above_any_tile_give_no_more_away_than_mondrians(seed: int) -> None:
-    """At a least size above 2,048 rows are cut in halves, equal ones too, as Mondrian's strict cuts never do."""
+    """At a least size above 2,048 equal rows may be cut apart, as strict cuts of Mondrian never do."""
     rng, rows = np.random.default_rng(seed), 9_000
     steps = int(rng.integers(2, 8))
     points = np.column_stack(

@@ -166,14 +166,7 @@ def _open(
     hierarchies |= hierarchies_of(roles)
     source = open_source(given, reading_of(roles) if claims is None else reading_of_release(roles))
     roles = decided(roles, source)
-    if not roles.quasi:
-        raise InvalidParameter(
-            f"quasi=() names no column; say which columns others may know: {spelled('quasi', ['a', 'b'])}"
-        )
-    check.columns_exist([*roles.quasi, *roles.sensitive, *roles.suppress], source.columns)
-    for name in roles.suppress:
-        if name not in roles.quasi:
-            raise InvalidParameter(f"suppress={name!r} must be a quasi-identifier of the release")
+    _refuse_roles(roles, source.columns)
     shown = source.scan(source.columns)
     if claims is not None and claims.spreadsheets:  # elsewhere an apostrophe is what a reader sees
         shown = shown.with_columns(restored_cells(shown.collect_schema()))
@@ -195,6 +188,20 @@ def _open(
     if not published.rows:
         raise InvalidInput("the release shows no row: there is nothing to attack")
     return _Opened(published, roles)
+
+
+def _refuse_roles(roles: Policy, columns: Sequence[str]) -> None:
+    """Refuse columns that the release does not show, or not in the role that they are said to have."""
+    if not roles.quasi:
+        raise InvalidParameter(
+            f"quasi=() names no column; say which columns others may know: {spelled('quasi', ['a', 'b'])}"
+        )
+    check.columns_exist([*roles.quasi, *roles.sensitive, *roles.suppress], columns)
+    for name in roles.suppress:
+        if name not in roles.quasi:
+            raise InvalidParameter(
+                f"suppress={name!r} must be one of the quasi-identifiers that the release shows"
+            )
 
 
 def _whose(frame: pl.DataFrame, roles: Policy, folder: Path | None) -> Integers | None:
