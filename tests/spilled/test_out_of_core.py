@@ -100,6 +100,25 @@ def test_the_file_is_the_one_that_a_run_in_memory_writes(tmp_path: Path, seed: i
     assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", f"t.{ending}", "whole"]
 
 
+@pytest.mark.parametrize("said", [{"k": 401}, {"k": 2, "l": 40}, {"k": 2, "t": 0.0}, {"k": 2, "beta": 1e-9}])
+@pytest.mark.parametrize("rows", [1, 400])
+def test_what_cannot_be_reached_is_refused_in_the_words_of_a_run_in_memory(
+    tmp_path: Path, said: dict[str, Any], rows: int
+) -> None:
+    source = written(table(400, 3).head(rows), tmp_path / "t.csv")
+    told = []
+    for release in (
+        lambda: mh.anonymize(source, html=False, **{**SAID, **said, "accept": {"*": "a test"}}),
+        lambda: from_disk(source, tmp_path / "parts", 50, **{**SAID, **said, "accept": {"*": "a test"}}),
+    ):
+        try:
+            release()
+            told.append("kept")
+        except Infeasible as error:
+            told.append((str(error), error.reached))
+    assert told[0] == told[1]
+
+
 def test_a_table_of_a_database_is_brought_to_disk_in_batches(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     database, folder = tmp_path / "t.duckdb", tmp_path / "landed"

@@ -40,6 +40,7 @@ from mahrem.release.folders import (
 )
 from mahrem.table import Hierarchy, open_source
 from mahrem.table.cells.formulas import restored_cells
+from mahrem.table.columns import assign_roles
 from mahrem.types import Integers
 from mahrem.words import Note, Progress
 
@@ -196,7 +197,8 @@ def _refuse_roles(roles: Policy, columns: Sequence[str]) -> None:
         raise InvalidParameter(
             f"quasi=() names no column; say which columns others may know: {spelled('quasi', ['a', 'b'])}"
         )
-    check.columns_exist([*roles.quasi, *roles.sensitive, *roles.suppress], columns)
+    check.columns_exist(roles.suppress, columns)
+    assign_roles(columns, quasi=roles.quasi, sensitive=tuple(roles.sensitive), rest="insensitive")
     for name in roles.suppress:
         if name not in roles.quasi:
             raise InvalidParameter(
