@@ -46,8 +46,20 @@ ONE = [
     ("Yes", "true"),
     ("0", "no"),
     ("Hay\u0131r", "false"),
+    ("Ja", "wahr"),
+    ("nein", "Falsch"),
+    ("do\u011fru", "true"),
+    ("yanl\u0131\u015f", "0"),
+    ("On", "true"),
+    ("off", "no"),
+    ("\u00d8re", "ore"),
+    ("\u0142uk", "luk"),
+    ("\u0111ak", "dak"),
+    ("\u00c6rosol", "aerosol"),
+    ("\u0153dema", "oedema"),
 ]
 NONE = ["unknown", "Not known", "missing", "k.A.", "keine Angabe", "unbekannt", "bilinmiyor"]
+NONE += ["none", "n/k", "N.K.", "n.a.", "unknown/missing", "missing, unknown"]
 TWO = [("hiv+", "hiv-"), ("1.5", "15"), ("-5", "5"), ("1-2", "12"), ("flu", "influenza"), ("x -5", "x 5")]
 WORDS = ["caf\u00e9", "cafe", "type 1", "type1", "unknown", "", "1", "true", "flu", "hiv"]
 

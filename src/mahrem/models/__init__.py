@@ -84,6 +84,5 @@ __all__ = [
     "parse_sensitive",
     "people_counts",
     "refuse_unreachable",
-    "refuse_unreachable",
     "spans_of",
 ]

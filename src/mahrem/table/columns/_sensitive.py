@@ -41,11 +41,12 @@ _ALIKE = dict(
 )
 # Words for yes and no, and words that say as little as an empty cell, without blanks and accents.
 _SAME = {
-    **dict.fromkeys(("true", "yes", "ja", "evet", "y", "t"), "1"),
-    **dict.fromkeys(("false", "no", "nein", "hayir", "n", "f"), "0"),
+    **dict.fromkeys(("true", "yes", "on", "ja", "wahr", "evet", "dogru", "y", "t"), "1"),
+    **dict.fromkeys(("false", "no", "off", "nein", "falsch", "hayir", "yanlis", "n", "f"), "0"),
 }
 _UNKNOWN = (
     *("unknown", "unk", "missing", "notknown", "notavailable", "notstated", "notrecorded", "undisclosed"),
+    *("none", "nk", "na"),
     *(
         "unbekannt",
         "fehlend",
@@ -57,6 +58,11 @@ _UNKNOWN = (
         "belirtilmemis",
     ),
 )
+
+
+_NOTHING = rf"^(?:{'|'.join(_UNKNOWN)})+$"  # one after the other, too: unknown/missing
+# Letters that have no accent to leave out, and what is written where they are not at hand.
+_STROKED = {"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe"}
 
 
 def encode_sensitive(series: pl.Series, column: Column, *, decimal: str | None = None) -> Values:
@@ -212,8 +218,9 @@ def _sensitive_leaves(name: str, leaves: Integers, hierarchy: Hierarchy) -> Valu
 def fold_alike(forms: pl.Series) -> pl.Series:
     """Give folded spellings (:func:`fold_spellings`) the form that a reader may take them for.
 
-    Accents, and blanks and signs inside words, are left out; yes and no are 1 and 0 in any words; words that
-    say that nothing is known are null. Two values of one form may still be two: ``schwül`` is not ``schwul``.
+    Accents, strokes through letters, and blanks and signs inside words, are left out; yes and no are 1 and 0
+    in any words; words that say that nothing is known are null. Two values of one form may still be two:
+    ``schwül`` is not ``schwul``.
 
     Guarantees:
         - Signs before or behind (``hiv+``, ``-5``) stay, and so do those inside figures (``1.5``, ``1-2``).
@@ -224,14 +231,14 @@ def fold_alike(forms: pl.Series) -> pl.Series:
         >>> fold_alike(pl.Series(["unknown", "1.5", "hiv-"])).to_list()
         [None, '1.5', 'hiv-']
     """
-    bare = pl.col("form").str.normalize("NFKD").str.replace_all(r"\p{M}", "")
+    bare = pl.col("form").str.normalize("NFKD").str.replace_all(r"\p{M}", "").str.replace_many(_STROKED)
     whole = bare.str.replace_all(_INSIDE, "${1}${2}").str.replace_all(
         _INSIDE, "${1}${2}"
     )  # signs may be near
     plain = pl.when(bare.str.contains(_FIGURES)).then(bare).otherwise(whole)
     table = forms.to_frame("form").select(plain.alias("form"))
     meant = pl.col("form").replace(_SAME)
-    return table.select(pl.when(~meant.is_in(_UNKNOWN)).then(meant).alias(forms.name)).to_series()
+    return table.select(pl.when(~meant.str.contains(_NOTHING)).then(meant).alias(forms.name)).to_series()
 
 
 def fold_spellings(text: pl.Series, *, numbers: bool = True) -> pl.Series:
