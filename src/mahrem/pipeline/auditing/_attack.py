@@ -40,7 +40,7 @@ from mahrem.release.folders import (
 )
 from mahrem.table import Hierarchy, open_source
 from mahrem.table.cells.formulas import restored_cells
-from mahrem.table.columns import assign_roles
+from mahrem.table.columns import as_people, assign_roles
 from mahrem.types import Integers
 from mahrem.words import Note, Progress
 
@@ -212,7 +212,7 @@ def _whose(frame: pl.DataFrame, roles: Policy, folder: Path | None) -> Integers 
     named = next((name for name in (roles.subject, *tied) if name in frame.columns), None)
     if named is None:
         return None
-    return (frame[named].cast(pl.String).rank("dense").cast(pl.Int64).fill_null(0)).to_numpy()
+    return (as_people(frame[named].cast(pl.String)).rank("dense").cast(pl.Int64).fill_null(0)).to_numpy()
 
 
 def _given(settings: Mapping[str, object]) -> dict[str, object]:
