@@ -232,7 +232,7 @@ def test_a_person_is_one_however_the_name_is_written(
     other = frame.with_columns(
         name=pl.Series([WRITTEN[way](name) for way, name in zip(ways, plain, strict=True)])
     )
-    said: dict[str, Any] = {"quasi": ["age"], "subject": "name", "k": 4, "minimality_safe": False}
+    said: dict[str, Any] = {"quasi": ["age"], "subject": "name", "k": 6, "minimality_safe": False}
     tables = []
     for number, table in enumerate((frame, other)):
         source = folder / f"{number}.parquet"

@@ -39,7 +39,7 @@ def ordered_distance(counts: Counts) -> Levels:
     between = _mean_range(held.classes) + held.table.mean_range
     # A value that nobody shows alone may be none of the table's: it must not make steps look smaller.
     alone, at_all = held.table.table
-    certain = values - np.count_nonzero((at_all > 0) & (alone == 0))
+    certain = values - int(np.count_nonzero((at_all > 0) & (alone == 0)))
     distances = (_ordered(middles) * max(values - 1, 1) + between / 2) / max(certain - 1, 1)
     return np.where(held.classes.people > 0, np.minimum(distances, 1.0), np.inf)
 
