@@ -270,7 +270,7 @@ def steady_order(points: Points, admits: Admits) -> Rows:
     Guarantees:
         - What people are called, or numbered by, has no say in the order.
     """
-    keys: list[Floats | Integers] = [points[:, column] for column in range(points.shape[1])][::-1]
+    keys: list[Floats | Integers] = [points[:, column] for column in reversed(range(points.shape[1]))]
     needs = getattr(admits, "needs", None)
     if needs is not None:
         promises = needs().promises
