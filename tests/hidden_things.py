@@ -255,12 +255,18 @@ def _as_it_is(random: Random, table: pl.DataFrame, settings: dict[str, Any]) -> 
 
 
 def _with_silence(random: Random, table: pl.DataFrame, settings: dict[str, Any]) -> pl.DataFrame:
-    """Have some quasi-identifiers show nothing."""
+    """Have some quasi-identifiers show nothing, sometimes those in which all rows of a person agree."""
     silent = random.sample(QUASI, random.choice((1, 1, 2)))
     others = [name for name in settings["quasi"] if name not in silent]
     settings["quasi"] = random.sample([*others, *silent], len(others) + len(silent))
     settings["suppress"] = silent
-    return table
+    if random.random() < 0.5:
+        return table
+    pairs = pl.int_range(table.height) // 2
+    return table.with_columns(
+        pl.format("person{}@example.org", pairs).alias("name"),
+        *(pl.col(name).gather(2 * pairs) for name in silent),
+    )
 
 
 def _silent(random: Random, table: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFrame:
@@ -458,4 +464,4 @@ READY: dict[str, Prepare] = {
     "leaves": _with_regions,
 }
 HOLES = frozenset({"suppressed", "dropped", "spelled", "odd"})
-NO_SAY = frozenset({"identified", "silent", "spelled", "beside", "packed"})
+NO_SAY = frozenset({"identified", "silent", "spelled", "beside", "called", "packed"})

@@ -11,8 +11,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
+import pytest
 
 import mahrem as mh
+from from_disk import from_disk
 from hidden_things import Twins
 from mahrem.cli._app import _run
 from mahrem.errors import MahremError
@@ -40,6 +42,8 @@ def through_verbs(twins: Twins) -> tuple[str, str | None]:
 def _verbs(twins: Twins) -> Iterator[tuple[str, Callable[[pl.DataFrame], Said]]]:
     said = twins.settings
     yield "anonymize", lambda table: _released(table, said)
+    if twins.how in {"silent", "identified", "called"}:
+        yield "from disk", lambda table: _from_disk(table, said)
     yield "explorer", lambda table: _explored(table, said, twins.how)
     roles = {name: said[name] for name in ROLES}
     yield "suppress", lambda table: _masked(mh.suppress(table, **roles))
@@ -82,6 +86,22 @@ def _shown(table: object) -> object:
 def _released(table: pl.DataFrame, settings: Mapping[str, Any]) -> Said:
     release = mh.anonymize(table, html=False, **settings)
     return release.table, (release, release._repr_html_(), _lasting(release.report))
+
+
+def _from_disk(table: pl.DataFrame, settings: Mapping[str, Any]) -> Said:
+    with TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MAHREM_STATE", str(Path(place) / "state"))  # nobody was released before
+        source, folder = Path(place) / "table.parquet", Path(place) / "release"
+        table.write_parquet(source)
+        method = {
+            "method": "mondrian",
+            "minimality_safe": False,
+            "format": "csv",
+            "missing": "category",
+            "cells": "text",
+        }
+        release = from_disk(source, folder, 20, **{**settings, **method, "suppression_limit": 0.0})
+        return release.table.collect(), _lasting(release.report)
 
 
 def _explored(table: pl.DataFrame, settings: Mapping[str, Any], how: str) -> Said:

@@ -37,7 +37,7 @@ from mahrem.partition import Admission, Flash, Mondrian, Mosaic, Repaired, Utili
 from mahrem.partition.judging._cell_costs import ColumnCosts, plain_costs
 from mahrem.partition.judging._class_promises import ColumnNeeds, pack_promises
 from mahrem.partition.mosaic import Repair
-from mahrem.partition.mosaic._repaired import Bench
+from mahrem.partition.mosaic._repaired import Bench, in_their_order
 from mahrem.table import Values
 from mahrem.types import Labels, Points
 
@@ -218,12 +218,54 @@ def test_blind_members_are_guessed_little_better_than_at_first(
         return
     for start, method in (
         (Mondrian(), Mosaic(blind=True)),
+        (Mondrian(), Mosaic(blind=True, objective="sse")),
         (UtilityAware(Mondrian()), Repaired(UtilityAware(Mondrian()), Repair(blind=True))),
     ):
         before, after = (
             guess_within_classes(points, one(points, admits).labels, codes).gain for one in (start, method)
         )
         assert after <= before + 0.01 + 1e-9
+
+
+@pytest.mark.parametrize("seed", [0, 5, 27, 28, 42])
+def test_blind_classes_above_any_tile_give_no_more_away_than_mondrians(seed: int) -> None:
+    """At a least size above 2,048 equal rows may be cut apart, as strict cuts of Mondrian never do."""
+    rng, rows = np.random.default_rng(seed), 9_000
+    steps = int(rng.integers(2, 8))
+    points = np.column_stack(
+        [rng.integers(0, steps, rows) / (steps - 1), rng.random(rows) ** rng.choice([1, 2, 4])]
+    )
+    points = np.ascontiguousarray(points[:, : rng.integers(1, 3)])
+    told = points[:, -1] * rng.choice([1, 3])
+    noise = rng.normal(0, rng.choice([0.05, 0.3]), rows)
+    codes = (told + noise > np.quantile(told, rng.choice([0.3, 0.5, 0.8, 0.9]))).astype(np.int32)
+    admits = Admission(((KAnonymity(2_100), None), (DistinctDiversity(2), Values("s", codes, 2))), rows)
+    before, after = (
+        guess_within_classes(points, method(points, admits).labels, codes).gain
+        for method in (Mondrian(), Mosaic(blind=True))
+    )
+    assert after <= before + 0.01 + 1e-9
+
+
+@pytest.mark.parametrize("seconds", [None, 0.0])
+def test_blind_rounds_of_which_nothing_is_taken_come_to_an_end(
+    monkeypatch: pytest.MonkeyPatch, seconds: float | None
+) -> None:
+    rng, turns = np.random.default_rng(2), []
+    points, codes = rng.random((300, 2)), rng.integers(0, 2, 300).astype(np.int32)
+    admits = Admission(((KAnonymity(3), None), (DistinctDiversity(2), Values("s", codes, 2))), 300)
+    bench, start = Bench(points, admits, plain_costs(points)), Mondrian()(points, admits)
+
+    def turned_down(old: Labels, new: Labels, turn: int, bounds: object) -> tuple[Labels, int]:
+        del new, bounds
+        turns.append(turn)
+        return old, int(old.max()) + 1
+
+    monkeypatch.setattr(bench, "_taken", turned_down)
+    bounds = bench.bounds(start.labels)
+    found, _ = bench.repaired(start.labels, start.classes, Repair(blind=True, seconds=seconds), bounds)
+    assert (found == in_their_order(start.labels, start.classes)).all()
+    assert turns == ([1] if seconds == 0 else [1, 2, 3, 4])
 
 
 def test_what_a_round_may_not_change_as_a_whole_it_changes_in_part() -> None:
@@ -455,3 +497,29 @@ def test_costlier_promises_get_fewer_rounds(model: PrivacyModel, rounds: int) ->
     judge = Admission(((KAnonymity(5), None), (model, values)), rows=5_100)
     assert Bench(points, judge, plain_costs(points))._plan(Repair(), 5_100).rounds == rounds
     assert Bench(points, judge, plain_costs(points))._plan(Repair(rounds=2), 5_100).rounds == 2
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 14), st.integers(0, 2)),
+        min_size=30,
+        max_size=60,
+    ),
+    names=st.permutations(range(15)),
+)
+def test_what_people_are_numbered_by_has_no_say(
+    rows: list[tuple[int, int, int, int]], names: list[int]
+) -> None:
+    """From disk people are numbered by hashes, in memory by their names: the classes must be the same."""
+    age, size, person, value = np.array(rows).T
+    points = np.column_stack([age / 4, size / 2])
+    codes = Values("ill", value.astype(np.int32), 3)
+    made = []
+    for called in (person, np.array(names)[person]):
+        promises = ((KAnonymity(3), None), (DistinctDiversity(2), codes))
+        admits = Admission(promises, rows=len(rows), subjects=called.astype(np.int32))
+        if not admits(np.arange(len(rows), dtype=np.int32), np.array([0, len(rows)])).all():
+            return
+        made.append([method(points, admits).labels.tolist() for method in (Mosaic(), Repaired(Mondrian()))])
+    assert made[0] == made[1]

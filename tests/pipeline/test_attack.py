@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import mahrem as mh
 from mahrem.attacks import Finding
-from mahrem.errors import InvalidInput, InvalidParameter, Tampered
+from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter, Tampered
 from releases import crowd, halved, ranged
 
 ROLES = {"quasi": ["age", "pay", "zip"], "sensitive": "illness"}
@@ -185,3 +186,23 @@ def test_a_column_with_a_value_of_its_own_for_every_row_is_not_predicted(people:
     (inference,) = (one for one in found.findings if one.attack == "inference")
     assert inference.skipped is not None
     assert "of its own" in inference.skipped
+
+
+@pytest.mark.parametrize("role", ["quasi", "sensitive", "suppress"])
+@pytest.mark.parametrize("name", ["nope", "diagnosis", "age"])
+@pytest.mark.parametrize("known", [True, False])
+def test_columns_are_refused_by_name_where_they_are_not_there_or_have_another_role(
+    role: str,
+    name: str,
+    known: bool,  # noqa: FBT001 - drawn
+) -> None:
+    patients = mh.demo_patients(60).select("age", "zip", "diagnosis")
+    said: dict[str, Any] = {"quasi": ["age", "zip"], "sensitive": ["diagnosis"], "k": 3}
+    release = mh.anonymize(patients, **said, html=False)
+    said[role] = [name]
+    original = patients if known else None
+    if (role, name) in {("quasi", "age"), ("sensitive", "diagnosis"), ("suppress", "age")}:
+        assert mh.attack(release.table, original=original, trials=5, **said).findings
+        return
+    with pytest.raises((InvalidParameter, ColumnNotFound), match=name):
+        mh.attack(release.table, original=original, trials=5, **said)

@@ -67,12 +67,9 @@ def compare_releases(twins: Twins, *, html: bool) -> str:
 @SLOW
 @given(random=st.randoms(use_true_random=False))
 def test_twins_that_publish_the_same_table_say_the_same_beside_it(random: Random) -> None:
-    assert compare_releases(draw_twins(random), html=False) in {
-        "same",
-        "other table",
-        "refused",
-        "one refused",
-    }
+    twins = draw_twins(random)
+    found = compare_releases(twins, html=False)  # fails where the same table has other things beside it
+    assert found in {"same", "refused"} or not twins.publish_the_same
 
 
 def test_their_pages_and_pictures_are_the_same_too() -> None:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mahrem as mh
+from from_disk import from_disk
 from mahrem.errors import Infeasible, InvalidParameter, PrivacyWarning
 from mahrem.partition import METHODS
 
@@ -213,3 +214,31 @@ def test_a_trajectory_that_cannot_be_shared_is_refused() -> None:
         mh.anonymize(source, quasi="age", rest="drop", k=2, trajectory_k=2)
     with pytest.raises(InvalidParameter, match="tied together"):
         mh.audit(source, quasi="age", k=2, trajectory_k=2)
+
+
+WRITTEN = (str.upper, str.title, "  {} ".format, "\u200b{}".format, lambda name: name.replace(" ", "\u00a0"))
+
+
+@pytest.mark.filterwarnings("ignore::mahrem.errors.PrivacyWarning")
+@settings(max_examples=10, deadline=None)
+@given(ways=st.lists(st.integers(0, len(WRITTEN) - 1), min_size=60, max_size=60))
+def test_a_person_is_one_however_the_name_is_written(
+    tmp_path_factory: pytest.TempPathFactory, ways: list[int]
+) -> None:
+    """In memory, from disk and in an audit people are counted by their names as a reader sees them."""
+    folder = tmp_path_factory.mktemp("people")
+    plain = [f"ann \u00f6zil {'abcdefghij'[row % 10]}" for row in range(60)]
+    frame = pl.DataFrame({"name": plain, "age": [20 + row % 6 for row in range(60)]})
+    other = frame.with_columns(
+        name=pl.Series([WRITTEN[way](name) for way, name in zip(ways, plain, strict=True)])
+    )
+    said: dict[str, Any] = {"quasi": ["age"], "subject": "name", "k": 6, "minimality_safe": False}
+    tables = []
+    for number, table in enumerate((frame, other)):
+        source = folder / f"{number}.parquet"
+        table.write_parquet(source)
+        audited = mh.audit(table, quasi=["age"], subject="name", k=4).report["promises"]
+        whole = mh.anonymize(table, html=False, **said)
+        parts = from_disk(source, folder / f"parts-{number}", 20, **said)
+        tables.append((audited, whole.table.rows(), parts.table.collect().rows()))
+    assert tables[0] == tables[1]

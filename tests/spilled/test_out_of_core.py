@@ -7,9 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +16,15 @@ import polars as pl
 import pytest
 
 import mahrem as mh
+from from_disk import from_disk
 from mahrem.errors import GivesAway, Infeasible, InvalidInput, InvalidParameter, OutputFailed
 from mahrem.pipeline.releasing._release import Destination
-from mahrem.pipeline.releasing._spilled import SpilledRelease, anonymize_spilled, decided_in_batches
+from mahrem.pipeline.releasing._spilled import anonymize_spilled
 from mahrem.release.decisions import policy_from, reading_of
 from mahrem.spilled import MemoryBound, needed_in_memory, sample_that_fits, why_not_by_passes
 from mahrem.spilled._bound import rows_that_fit
 from mahrem.table import Hierarchy, Reading, open_source
 from mahrem.table.reading import PolarsSource, land_database
-from mahrem.words import Note
 
 pytestmark = pytest.mark.filterwarnings("ignore::mahrem.errors.PrivacyWarning")
 
@@ -63,28 +61,6 @@ def table(rows: int, seed: int) -> pl.DataFrame:
             "ward": rng.choice([1, 2, 3], rows),
         }
     )
-
-
-def from_disk(
-    source: Path, output: Path, part: int, progress: Callable[[Note], None] | None = None, **said: Any
-) -> SpilledRelease:
-    """Release a file out of core, in parts of so many rows."""
-    policy = policy_from(None, said)
-    opened = open_source(source, reading_of(policy))
-    assert isinstance(opened, PolarsSource)
-    bound = MemoryBound(10**9, opened.rows, len(opened.columns), len(policy.quasi), part=part)
-    destination = Destination(
-        output=output,
-        database=None,
-        force=False,
-        strict=False,
-        html=False,
-        target=None,
-        began=time.perf_counter(),
-        progress=progress,
-    )
-    policy = decided_in_batches(policy, opened, bound)
-    return anonymize_spilled(source, opened, policy, destination, bound)
 
 
 def written(frame: pl.DataFrame, path: Path) -> Path:
@@ -124,6 +100,25 @@ def test_the_file_is_the_one_that_a_run_in_memory_writes(tmp_path: Path, seed: i
     assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", f"t.{ending}", "whole"]
 
 
+@pytest.mark.parametrize("said", [{"k": 401}, {"k": 2, "l": 40}, {"k": 2, "t": 0.0}, {"k": 2, "beta": 1e-9}])
+@pytest.mark.parametrize("rows", [1, 400])
+def test_what_cannot_be_reached_is_refused_in_the_words_of_a_run_in_memory(
+    tmp_path: Path, said: dict[str, Any], rows: int
+) -> None:
+    source = written(table(400, 3).head(rows), tmp_path / "t.csv")
+    told = []
+    for release in (
+        lambda: mh.anonymize(source, html=False, **{**SAID, **said, "accept": {"*": "a test"}}),
+        lambda: from_disk(source, tmp_path / "parts", 50, **{**SAID, **said, "accept": {"*": "a test"}}),
+    ):
+        try:
+            release()
+            told.append("kept")
+        except Infeasible as error:
+            told.append((str(error), error.reached))
+    assert told[0] == told[1]
+
+
 def test_a_table_of_a_database_is_brought_to_disk_in_batches(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     database, folder = tmp_path / "t.duckdb", tmp_path / "landed"
@@ -149,6 +144,7 @@ def test_a_table_of_a_database_is_brought_to_disk_in_batches(tmp_path: Path) -> 
 
 
 SEXES = Hierarchy.from_rows([("f", "usual", "*"), ("m", "usual", "*"), ("x, y", "others", "*")])
+FEW = ["sex", "ward"]  # many rows are alike but for the people behind them
 AT_ONCE: list[dict[str, Any]] = [
     {"k": 5, "strategy": "relaxed"},
     {"k": 3, "l": 2, "strategy": "relaxed", "t": 0.5},
@@ -156,6 +152,8 @@ AT_ONCE: list[dict[str, Any]] = [
     {"k": 3, "t": 0.98, "subject": "name", "identifier": (), "strategy": "relaxed"},
     {"k": 5, "hierarchy": {"sex": SEXES}},
     {"k": 5, "method": "mosaic"},
+    {"k": 3, "l": 2, "method": "mosaic", "subject": "name", "identifier": (), "rest": "drop"}
+    | {"quasi": FEW},
     {"k": 5, "repair": True},
     {"k": 5, "average_risk": 0.1, "minimality_safe": True, "l": 2},
 ]
@@ -361,7 +359,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = [sys.argv[1], str(Path(sys.argv[1]).parent)]
 import test_out_of_core as here
 
 def progress(note):
@@ -413,3 +411,33 @@ def test_the_bound_is_kept_by_a_whole_run(tmp_path: Path) -> None:
     report = json.loads((tmp_path / "parts/report.json").read_text())
     assert any(note["code"] == "warning.spilled" for note in report["notes"])
     assert json.loads(done.stdout) < 400 * 10**6
+
+
+BY_NUMBERS = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from from_disk import from_disk
+from_disk(Path(sys.argv[2]), Path(sys.argv[3]), 50_000, quasi=["a", "b"], k=5, l=2, sensitive="ill",
+          subject="name", rest="drop", format="parquet", accept={"*": "a test"}, minimality_safe=False)
+print(int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) * 1024)
+"""
+
+
+def test_a_run_by_numbers_takes_no_more_than_was_reckoned_where_people_are_counted(tmp_path: Path) -> None:
+    """In every reading of values that may be one, or none, it is known who shows what."""
+    rng, rows = np.random.default_rng(5), 200_000
+    frame = pl.DataFrame(
+        {
+            "name": pl.Series(rng.integers(0, rows // 3, rows)).cast(pl.String) + "x",
+            "a": rng.integers(0, 50, rows),
+            "b": rng.integers(0, 50, rows),
+            "ill": rng.choice(["flu", "caf\u00e9", "cafe", "unknown", ""], rows),
+        }
+    )
+    source = written(frame, tmp_path / "t.parquet")
+    folder = str(Path(__file__).parents[1])
+    command = [sys.executable, "-W", "ignore", "-c", BY_NUMBERS, folder, str(source), str(tmp_path / "parts")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
+    reckoned = MemoryBound(10**9, rows, 4, 2, people=True, valued=1)
+    assert int(done.stdout) < reckoned.numbers < 2 * int(done.stdout)

@@ -7,9 +7,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from test_out_of_core import SAID, from_disk, table, written
+from test_out_of_core import SAID, table, written
 
 import mahrem as mh
+from from_disk import from_disk
 from mahrem.errors import InvalidParameter
 
 pytest.importorskip("pyspark")

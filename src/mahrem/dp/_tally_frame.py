@@ -23,16 +23,20 @@ def tally_frame(tally: TallyPlan, source: Source) -> Integers:
     schema = frame.collect_schema()
     for condition in tally.where:
         frame = frame.filter(_passes(condition, schema, source).fill_null(value=False))
-    if tally.unit.subject is not None:
-        whose = value_alone(tally.unit.subject, schema[tally.unit.subject])
-        frame = frame.filter(whose.is_not_null())
-        frame = frame.filter(pl.int_range(pl.len()).over(whose) < tally.unit.rows)
     keys = [f"key {place}" for place in range(len(tally.keys))]
     terms = [f"term {place}" for place in range(len(tally.terms))]
-    frame = frame.select(
+    counted = [
         *(_place(key, schema, source).alias(name) for name, key in zip(keys, tally.keys, strict=True)),
         *(_adds(term, schema, source).alias(name) for name, term in zip(terms, tally.terms, strict=True)),
-    )
+    ]
+    if tally.unit.subject is not None:
+        whose = value_alone(tally.unit.subject, schema[tally.unit.subject])
+        frame = frame.select(whose.alias("whose"), *counted).drop_nulls("whose")
+        # By what a row adds, not by its cells or place: others decide how these are written and where they lie.
+        drawn = pl.struct(*keys, *terms).hash().rank("ordinal").over("whose")
+        frame = frame.filter(drawn <= tally.unit.rows).select(*keys, *terms)
+    else:
+        frame = frame.select(*counted)
     if not keys:
         totals = frame.select(pl.col(name).sum() for name in terms).collect()
         sums[:] = [int(totals[name][0]) for name in terms]

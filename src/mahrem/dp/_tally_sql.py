@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -101,35 +101,43 @@ def tally_database(tally: TallyPlan, database: Database) -> Integers:
 
 def sql_of(tally: TallyPlan, database: Database) -> str:
     """Write the SELECT; names are quoted, literals are written out by us."""
-    table = database.table
     where = " AND ".join(_passes(condition, database) for condition in tally.where)
-    if tally.unit.subject is not None:
-        table, where = _capped(tally, database, where), f"mahrem_place <= {tally.unit.rows}"
+    condition = f" WHERE {where}" if where else ""
     keys = [f"{_place(key, database)} AS key_{number}" for number, key in enumerate(tally.keys)]
     plain = all(term.kind == "rows" for term in tally.terms)
     terms = [f"{_adds(term, database)} AS term_{number}" for number, term in enumerate(tally.terms)]
-    condition = f" WHERE {where}" if where else ""
-    if plain and not keys:
+    if plain and not keys and tally.unit.subject is None:
         counts = ", ".join("COUNT(*)" for _ in terms)
-        return f"SELECT {counts} FROM {table}{condition}"  # noqa: S608 - names are quoted
-    inner = f"SELECT {', '.join([*keys, *terms])} FROM {table}{condition}"  # noqa: S608
+        return f"SELECT {counts} FROM {database.table}{condition}"  # noqa: S608 - names are quoted
+    steps = f"SELECT {', '.join([*keys, *terms])} FROM {database.table}{condition}"  # noqa: S608
+    if tally.unit.subject is not None:
+        steps = _capped(tally, database, [*keys, *terms], where)
     names = [f"key_{number}" for number in range(len(keys))]
-    text = "VARCHAR" if database.dialect == "duckdb" else "text"
+    text = _text(database)
     sums = [f"CAST(SUM(term_{number}) AS {text})" for number in range(len(terms))]
     grouped = f" GROUP BY {', '.join(names)}" if names else ""
-    return f"SELECT {', '.join([*names, *sums])} FROM ({inner}) AS steps{grouped}"  # noqa: S608
+    return f"SELECT {', '.join([*names, *sums])} FROM ({steps}) AS steps{grouped}"  # noqa: S608
 
 
-def _capped(tally: TallyPlan, database: Database, where: str) -> str:
-    """Number the rows of each person by a hash of what is used of them: others have no say in it."""
+def _text(database: Database) -> str:
+    return "VARCHAR" if database.dialect == "duckdb" else "text"
+
+
+def _capped(tally: TallyPlan, database: Database, counted: Sequence[str], where: str) -> str:
+    """Keep some rows of each person, by a hash of what a row adds: others have no say in which.
+
+    Not by its cells: how a program wrote the cells of a column may be up to any one of them.
+    """
     subject = quoted(str(tally.unit.subject))
-    columns = ", ".join(quoted(name) for name in tally.columns)
-    order = f"md5(concat_ws('|', {columns}))"
     present = f"{subject} IS NOT NULL" + (f" AND {where}" if where else "")
     kind = database.types[str(tally.unit.subject)]
     whose = subject if _is_one_of(kind, ("DATE",)) else _number(str(tally.unit.subject), database)
-    number = f"ROW_NUMBER() OVER (PARTITION BY {whose} ORDER BY {order}) AS mahrem_place"
-    return f"(SELECT {columns}, {number} FROM {database.table} WHERE {present}) AS capped"  # noqa: S608
+    steps = f"SELECT {whose} AS whose, {', '.join(counted)} FROM {database.table} WHERE {present}"  # noqa: S608
+    added = [step.rpartition(" AS ")[2] for step in counted]
+    written = ", ".join(f"COALESCE(CAST(CAST({name} AS BIGINT) AS {_text(database)}), '')" for name in added)
+    drawn = f"ROW_NUMBER() OVER (PARTITION BY whose ORDER BY md5(concat_ws('|', {written}))) AS drawn"
+    numbered = f"SELECT *, {drawn} FROM ({steps}) AS steps"  # noqa: S608
+    return f"SELECT * FROM ({numbered}) AS numbered WHERE drawn <= {tally.unit.rows}"  # noqa: S608
 
 
 def _number(column: str, database: Database) -> str:

@@ -13,8 +13,8 @@ import polars as pl
 from mahrem.contents import sketch_table
 from mahrem.drafts._coarse_axes import coarse_axis
 from mahrem.drafts._rewritten import RewrittenSource, coded_texts, rewritten
-from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, MahremError, spelled
-from mahrem.models import COUNTED, Counts, Promise, counts_of, judge
+from mahrem.errors import InvalidInput, InvalidParameter, MahremError, spelled
+from mahrem.models import COUNTED, Counts, Promise, counts_of, judge, refuse_unreachable
 from mahrem.release import notes_of_several_rows, refuse_giving_away
 from mahrem.release.decisions import (
     Policy,
@@ -40,7 +40,7 @@ from mahrem.table import (
     read_kind,
 )
 from mahrem.table.cells import all_whole, as_text
-from mahrem.table.columns import apply_missing
+from mahrem.table.columns import apply_missing, as_people
 from mahrem.table.reading import texts_of
 from mahrem.threads import in_parallel, meanwhile
 from mahrem.types import Codes, Integers, Mask, Points
@@ -338,7 +338,7 @@ def subjects_of(source: Source, policy: Policy) -> Codes | None:
     """Number the people behind the rows of a source."""
     if policy.subject is None:
         return None
-    people = source.take([policy.subject]).to_series()
+    people = as_people(source.take([policy.subject]).to_series())
     # Rows without a person count as one person: claiming more would promise too much.
     codes = (people.rank("dense").cast(pl.Int32) - 1).fill_null(people.n_unique())
     return codes.to_numpy().astype(np.int32)
@@ -360,20 +360,7 @@ def _refuse_infeasible(prepared: Prepared) -> None:
     """The whole table as one class is the best that can be done under a monotone model."""
     for promise in prepared.promises:
         outcome = judge(promise, *_as_one_class(prepared, promise))
-        if not outcome.holds and promise.model.monotone:
-            of = f" of {promise.column!r}" if promise.column else ""
-            message = (
-                f"{promise.model.name}{of}={outcome.wanted:g} cannot be reached: "
-                f"the whole table as one class reaches {_figure(outcome.reached)}"
-            )
-            if prepared.subjects is not None and promise.column is not None:
-                message += "; whoever has several values counts under the worst of them: ask for less, or "
-                message += "publish one row for each person"
-            raise Infeasible(message, reached=outcome.reached)
-
-
-def _figure(level: float | None) -> str:
-    return "nothing" if level is None else f"{level:g}"
+        refuse_unreachable(promise, outcome, of_people=prepared.subjects is not None)
 
 
 def _as_one_class(prepared: Prepared, promise: Promise) -> Iterator[Counts]:

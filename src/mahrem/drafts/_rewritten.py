@@ -162,7 +162,7 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
 
 
 def _silent(source: Source, policy: Policy) -> dict[str, pl.Series]:
-    """Give columns that show nothing as they are shown; their values are not even read."""
+    """Give columns that show nothing as they are shown: no value of theirs goes on."""
     nothing = pl.Series([None], dtype=pl.String).new_from_index(0, source.rows)
     names = [name for name in policy.suppress if name in source.columns]
     return policy.silenced(pl.DataFrame([nothing.alias(name) for name in names])).to_dict()

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         RecursiveDiversity,
     )
     from mahrem.models._parse import model_of_risk, models_from_settings, models_of_risk, parse_sensitive
-    from mahrem.models._promise import Outcome, Promise, judge
+    from mahrem.models._promise import Outcome, Promise, judge, refuse_unreachable
     from mahrem.models._shares import spans_of
     from mahrem.models._t_closeness import (
         EqualCloseness,
@@ -83,5 +83,6 @@ __all__ = [
     "models_of_risk",
     "parse_sensitive",
     "people_counts",
+    "refuse_unreachable",
     "spans_of",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,13 +13,13 @@ from mahrem.models._shares import by_class
 from mahrem.models.people import Holdings, PeopleHoldings
 
 if TYPE_CHECKING:
-    from mahrem.types import Integers, Levels
+    from mahrem.types import Floats, Integers, Levels
 
 
 def equal_distance(counts: Counts) -> Levels:
     """Give half the sum of ``|p - q|``; of people, what that is at most however their values are chosen."""
     if counts.held is not None:
-        return _people_surplus(counts.held.classes, counts.held.table)
+        return _people_surplus(counts.held.classes, counts.held.table.table[0])
     # both sides sum to 1, so half of all differences is the sum of what a class has too much
     surplus = np.maximum(counts.shares - counts.table[counts.value], 0.0)
     return by_class(np.add, surplus, counts, empty=np.inf)
@@ -34,15 +35,11 @@ def ordered_distance(counts: Counts) -> Levels:
     if counts.held is None:
         return _ordered(counts)
     held, values = counts.held, counts.held.table.size
-    in_class, in_table = _middles(held.classes), _middles(held.table)
-    shown = np.bincount(in_table.value, weights=in_table.count, minlength=values)
-    middles = Counts(
-        in_class.sizes, in_class.group, in_class.value, in_class.count, shown / max(shown.sum(), 1.0)
-    )
-    between = _mean_range(held.classes) + _mean_range(held.table)[0]
+    middles = replace(_middles(held.classes), table=held.table.middles)
+    between = _mean_range(held.classes) + held.table.mean_range
     # A value that nobody shows alone may be none of the table's: it must not make steps look smaller.
     alone, at_all = held.table.table
-    certain = values - np.count_nonzero((at_all > 0) & (alone == 0))
+    certain = values - int(np.count_nonzero((at_all > 0) & (alone == 0)))
     distances = (_ordered(middles) * max(values - 1, 1) + between / 2) / max(certain - 1, 1)
     return np.where(held.classes.people > 0, np.minimum(distances, 1.0), np.inf)
 
@@ -64,17 +61,17 @@ def _mean_range(held: Holdings) -> Levels:
     return steps / np.maximum(held.people, 1)
 
 
-def _people_surplus(held: Holdings, table: Holdings) -> Levels:
+def _people_surplus(held: Holdings, rare: Floats) -> Levels:
     """Give what a class has too much of all values together, at most.
 
     Two bounds, and the smaller of them: every value is said of all who show it; or those who show several
-    say whatever is too much anyway, and only the others are compared with the table.
+    say whatever is too much anyway, and only the others are compared with the table, of which ``rare`` are
+    the least shares.
     """
     group, value, most = held.triplets
     people = np.maximum(held.people, 1)
-    rare = table.table[0][value]
-    every = np.maximum(most / people[group] - rare, 0.0)
-    alone = np.maximum(held.least / people[group] - rare, 0.0)
+    every = np.maximum(most / people[group] - rare[value], 0.0)
+    alone = np.maximum(held.least / people[group] - rare[value], 0.0)
     each = np.bincount(group, weights=every, minlength=held.groups)
     rest = np.bincount(group, weights=alone, minlength=held.groups) + held.several / people
     return np.where(held.people > 0, np.minimum(each, rest), np.inf)
@@ -135,7 +132,7 @@ def _people_distance(held: PeopleHoldings, tree: Integers) -> Levels:
     """Give the same of people: at every level what their nodes can be too much, at most."""
     distances = np.where(held.classes.people > 0, 0.0, np.inf)
     for nodes in tree[:-1]:
-        distances += _people_surplus(held.classes.under(nodes), held.table.under(nodes))
+        distances += _people_surplus(held.classes.under(nodes), held.table.under(nodes).table[0])
     return distances / max(len(tree) - 1, 1)
 
 

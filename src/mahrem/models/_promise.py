@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mahrem.errors import Infeasible
 from mahrem.models._counts import Counts, PrivacyModel, judge_either_way
 
 
@@ -80,6 +81,31 @@ def judge(promise: Promise, *readings: Counts) -> Outcome:
         violating_classes=int(np.count_nonzero(broken)),
         violating_rows=int(counts.sizes[broken].sum()),
     )
+
+
+def refuse_unreachable(promise: Promise, outcome: Outcome, *, of_people: bool = False) -> None:
+    """Refuse what not even the whole table as one class keeps: under a monotone model that is its best.
+
+    Args:
+        promise: What is promised.
+        outcome: What the whole table as one class makes of it.
+        of_people: Whether people are counted.
+
+    Raises:
+        Infeasible: If it does not hold and nothing else can.
+    """
+    if outcome.holds or not promise.model.monotone:
+        return
+    of = f" of {promise.column!r}" if promise.column else ""
+    reached = "nothing" if outcome.reached is None else f"{outcome.reached:g}"
+    message = (
+        f"{promise.model.name}{of}={outcome.wanted:g} cannot be reached: "
+        f"the whole table as one class reaches {reached}"
+    )
+    if of_people and promise.column is not None:
+        message += "; whoever has several values counts under the worst of them: ask for less, or "
+        message += "publish one row for each person"
+    raise Infeasible(message, reached=outcome.reached)
 
 
 def _plain(number: float | None) -> float | int | None:

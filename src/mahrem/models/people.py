@@ -98,6 +98,19 @@ class Holdings:
         """Give the class, the lowest and the highest value of every person in every class."""
         return self.group[self.begins], self.value[self.begins], self.value[self.ends - 1]
 
+    @cached_property
+    def middles(self) -> Floats:
+        """Give the share of each value where everybody of one class shows their lowest and their highest."""
+        _, low, high = self.ends_of_people()
+        shown = np.bincount(low, minlength=self.size) + np.bincount(high, minlength=self.size)
+        return shown / max(float(shown.sum()), 1.0)
+
+    @cached_property
+    def mean_range(self) -> float:
+        """Give how many steps lie between lowest and highest value of the people of one class, on average."""
+        _, low, high = self.ends_of_people()
+        return float((high - low).sum()) / max(len(low), 1)
+
     def without_last(self) -> Holdings:
         """Give the same without the last value, which is that of cells that show none."""
         kept = self.value != self.size - 1
@@ -125,11 +138,58 @@ class Holdings:
 
 
 @dataclass(frozen=True)
+class PeopleShares:
+    """What classes are compared with of the people of a whole table, without the people.
+
+    Guarantees:
+        - Every privacy model judges classes beside it as beside the :class:`Holdings` it was made of.
+        - What it takes depends on values alone, not on how many people there are.
+    """
+
+    size: int  # values the column knows
+    table: tuple[Floats, Floats]  # least and largest share of each
+    middles: Floats = field(repr=False)
+    mean_range: float
+    levels: dict[bytes, PeopleShares] = field(repr=False)  # by the nodes of values
+    rest: PeopleShares | None = field(repr=False)  # without the last value
+
+    @classmethod
+    def of(cls, held: Holdings, ancestors: Integers | None = None, *, missing: bool = False) -> PeopleShares:
+        """Add up what people of one class show.
+
+        Args:
+            held: What they show.
+            ancestors: ``(levels, values)`` nodes of each value, bottom-up.
+            missing: Whether the last value is that of cells that show none.
+        """
+        tree = [] if ancestors is None else [np.arange(held.size), *ancestors]
+        rest = None
+        if missing:
+            rest = cls.of(held.without_last(), None if ancestors is None else ancestors[:, :-1])
+        levels = {_nodes_key(nodes): cls.of(held.under(nodes)) for nodes in tree}
+        return cls(held.size, held.table, held.middles, held.mean_range, levels, rest)
+
+    def without_last(self) -> PeopleShares:
+        """Give the same without the last value, which is that of cells that show none."""
+        if self.rest is None:
+            raise InvalidParameter("missing=True must be said to leave out cells that show no value")
+        return self.rest
+
+    def under(self, nodes: Integers) -> PeopleShares:
+        """Give the same with values replaced by their nodes, of a level that was added up."""
+        return self.levels[_nodes_key(nodes)]
+
+
+def _nodes_key(nodes: Integers) -> bytes:
+    return nodes.astype(np.int64).tobytes()
+
+
+@dataclass(frozen=True)
 class PeopleHoldings:
     """What people show in classes, and what they show in the whole table."""
 
     classes: Holdings
-    table: Holdings  # of one class
+    table: Holdings | PeopleShares  # of one class
 
     def without_last(self) -> PeopleHoldings:
         """Give the same without the last value, which is that of cells that show none."""

@@ -36,8 +36,7 @@ class EncodedTable:
 
     frame: DataFrame = field(repr=False)
     quasi: tuple[PlacedColumn, ...]
-    coded: Mapping[str, CodedColumn]  # sensitive columns that a promise speaks of
-    as_one: Mapping[str, CodedColumn]  # those in which values may be one, as if they were
+    coded: Mapping[str, tuple[CodedColumn, ...]]  # sensitive columns that a promise speaks of: every reading
     columns: Mapping[str, Column]  # quasi-identifiers and sensitive columns
     joined: bool  # values were looked up: better not done for every pass
     rows: int  # counted before anything was looked up
@@ -73,7 +72,6 @@ def encode_on_spark(frame: DataFrame, policy: Policy, promises: Sequence[Promise
         facts |= _look(frame, texts, [], {}, policy=policy)
         typed |= texts
     columns, placed, coded = {}, {}, {}
-    as_one: dict[str, CodedColumn] = {}
     for place, name in enumerate(typed):
         own = kinds[name].startswith(NUMBERS) and name not in (*policy.top, *policy.bottom)
         where = name if own else f"__t{place}"
@@ -97,11 +95,14 @@ def encode_on_spark(frame: DataFrame, policy: Policy, promises: Sequence[Promise
         else:
             coded_values = encode_sensitive(read, columns[name], decimal=policy.decimal)
             numbers = coded_values.codes
-            coded[name] = CodedColumn.of(coded_values, where)
-            if coded_values.alike is not None:
-                read_as_one = coded_values.readings[-1]
-                as_one[name] = CodedColumn.of(read_as_one, f"__w{place}", f"__one {name}")
-                frame = _looked_up(frame, name, values[name], read_as_one.codes, f"__w{place}")
+            readings = coded_values.readings
+            others = [f"{where}_{number}" for number in range(1, len(readings))]
+            coded[name] = tuple(
+                CodedColumn.of(reading, at, number)
+                for number, (reading, at) in enumerate(zip(readings, [where, *others], strict=True))
+            )
+            for reading, at in zip(readings[1:], others, strict=True):
+                frame = _looked_up(frame, name, values[name], reading.codes, at)
         frame = _looked_up(frame, name, values[name], numbers, where)
     for name in policy.sensitive:
         columns.setdefault(name, _unjudged(name, kinds[name], policy))
@@ -111,7 +112,6 @@ def encode_on_spark(frame: DataFrame, policy: Policy, promises: Sequence[Promise
         frame,
         quasi,
         coded,
-        as_one,
         columns,
         joined=bool(short),
         rows=facts["rows"],

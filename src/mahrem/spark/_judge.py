@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mahrem.models import Counts, PrivacyModel, Promise, holds_either_way
+from mahrem.models import Counts, PrivacyModel, Promise, holds_either_way, judge, refuse_unreachable
 from mahrem.partition import Admission
 from mahrem.table import Values
 from mahrem.types import Codes, Floats, Integers, Mask
@@ -30,32 +30,31 @@ class CodedColumn:
     ancestors: Integers | None = field(default=None, repr=False)  # (levels, size) nodes bottom-up
     missing: bool = False
     joined: bool = False
+    read_from: str | None = None  # the column of which this is another reading
 
     @classmethod
-    def of(cls, values: Values, column: str, name: str | None = None) -> CodedColumn:
-        """Describe values whose codes lie in a column; ``name`` tells apart two readings of one."""
+    def of(cls, values: Values, column: str, reading: int = 0) -> CodedColumn:
+        """Describe values whose codes lie in a column; its readings have names of their own."""
         known = values.ancestors, values.missing, values.joined
-        return cls(values.name if name is None else name, column, values.size, *known)
+        if not reading:
+            return cls(values.name, column, values.size, *known)
+        return cls(f"__read {reading} {values.name}", column, values.size, *known, read_from=values.name)
 
 
 def promised_columns(
-    promises: Iterable[Promise], coded: Mapping[str, CodedColumn], as_one: Mapping[str, CodedColumn]
+    promises: Iterable[Promise], coded: Mapping[str, Sequence[CodedColumn]]
 ) -> tuple[tuple[PrivacyModel, CodedColumn | None], ...]:
     """Give the model of each promise with its column, once for every reading of it.
 
     Args:
         promises: What is promised.
-        coded: Sensitive columns by name.
-        as_one: Those in which some values may be one to a reader, as if they were
-            (:attr:`mahrem.table.Values.readings`).
+        coded: Every reading of each sensitive column (:attr:`mahrem.table.Values.readings`) by its name.
     """
-    asked: list[tuple[PrivacyModel, CodedColumn | None]] = []
-    for promise in promises:
-        name = promise.column
-        asked.append((promise.model, None if name is None else coded[name]))
-        if name is not None and name in as_one:
-            asked.append((promise.model, as_one[name]))
-    return tuple(asked)
+    return tuple(
+        (promise.model, read)
+        for promise in promises
+        for read in ((None,) if promise.column is None else coded[promise.column])
+    )
 
 
 @dataclass(frozen=True)
@@ -90,24 +89,33 @@ class Judge:
     def accepts(self, sizes: Integers, triplets: Sequence[Integers]) -> Mask:
         """Say which groups may stand, from their sizes and ``(t, 3)`` sorted group, code, times by column."""
         admitted: Mask = sizes >= self.minimum
-        places = {coded.name: place for place, coded in enumerate(self.columns)}
         for model, coded in self.promises:
-            if coded is None:
-                counts = Counts(sizes=sizes, group=_NONE, value=_NONE, count=_NONE, table=np.zeros(0))
-            else:
-                place = places[coded.name]
-                group, value, times = triplets[place].T
-                counts = Counts(
-                    sizes=sizes,
-                    group=np.ascontiguousarray(group),
-                    value=np.ascontiguousarray(value),
-                    count=np.ascontiguousarray(times),
-                    table=self.shares[place],
-                    ancestors=coded.ancestors,
-                    missing=coded.missing,
-                )
-            admitted &= holds_either_way(model, counts)
+            admitted &= holds_either_way(model, self._counts(coded, sizes, triplets))
         return admitted
+
+    def refuse_unreachable(self, sizes: Integers, triplets: Sequence[Integers]) -> None:
+        """Refuse promises that one group, the whole table, does not keep, in the words of a run in memory."""
+        readings: dict[Promise, list[Counts]] = {}
+        for model, coded in self.promises:
+            promise = Promise(model, None if coded is None else coded.read_from or coded.name)
+            readings.setdefault(promise, []).append(self._counts(coded, sizes, triplets))
+        for promise, counts in readings.items():
+            refuse_unreachable(promise, judge(promise, *counts))
+
+    def _counts(self, coded: CodedColumn | None, sizes: Integers, triplets: Sequence[Integers]) -> Counts:
+        if coded is None:
+            return Counts(sizes=sizes, group=_NONE, value=_NONE, count=_NONE, table=np.zeros(0))
+        place = [known.name for known in self.columns].index(coded.name)
+        group, value, times = triplets[place].T
+        return Counts(
+            sizes=sizes,
+            group=np.ascontiguousarray(group),
+            value=np.ascontiguousarray(value),
+            count=np.ascontiguousarray(times),
+            table=self.shares[place],
+            ancestors=coded.ancestors,
+            missing=coded.missing,
+        )
 
     def admission(self, rows: int, codes: Sequence[Codes]) -> PartAdmission:
         """Make the judge of one part's rows."""

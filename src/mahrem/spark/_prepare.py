@@ -74,7 +74,7 @@ def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Exi
     recodings = _recodings(encoded, policy)
     task = Task(
         quasi=encoded.quasi,
-        promises=promised_columns(promises, encoded.coded, encoded.as_one),
+        promises=promised_columns(promises, encoded.coded),
         method=built_method(policy, method, encoded.quasi, promises),
         recodings=recodings,
         carried=carried,
@@ -137,9 +137,8 @@ def _refuse_giving_away(rows: ClusterRows, policy: Policy, published: Sequence[s
 
 def _needed(encoded: EncodedTable, carried: tuple[str, ...]) -> DataFrame:
     """Give the columns that go on: nobody keeps or moves identifiers, or values that have a number."""
-    numbers = [numbered.column for numbered in encoded.quasi] + [
-        numbered.column for numbered in (*encoded.coded.values(), *encoded.as_one.values())
-    ]
+    numbers = [placed.column for placed in encoded.quasi]
+    numbers += [read.column for readings in encoded.coded.values() for read in readings]
     return encoded.frame.select(*(column(name) for name in dict.fromkeys([*carried, *numbers])))
 
 

@@ -34,8 +34,9 @@ def strata_of(
     """
     sizes, triplets, bits = glance.sizes, glance.triplets, glance.patterns
     judge = replace(judge, shares=shares or tuple(map(_shares, judge.columns, triplets)))
-    accepted = _accepts(judge, sizes, triplets, np.zeros(len(sizes), np.int64), np.zeros(1, np.int64))
-    if not len(sizes) or not accepted.all():
+    whole = np.zeros(len(sizes), np.int64)
+    if not len(sizes) or not _accepts(judge, sizes, triplets, whole, np.zeros(1, np.int64)).all():
+        judge.refuse_unreachable(*_together(judge, sizes, triplets, whole, 1))
         raise _infeasible(int(sizes.sum()), judge.minimum)
     target = merge_patterns(
         bits,
@@ -58,14 +59,21 @@ def _accepts(
     judge: Judge, sizes: Integers, triplets: Sequence[Integers], strata: Integers, which: Integers
 ) -> Any:
     """Judge some strata from the counts of their patterns."""
-    together = np.bincount(strata, weights=sizes, minlength=int(which.max(initial=0)) + 1).astype(np.int64)
+    return judge.accepts(*_together(judge, sizes, triplets, strata, int(which.max(initial=0)) + 1))[which]
+
+
+def _together(
+    judge: Judge, sizes: Integers, triplets: Sequence[Integers], strata: Integers, many: int
+) -> tuple[Integers, list[Integers]]:
+    """Give sizes and counts of strata from those of their patterns; there are so ``many`` at least."""
+    together = np.bincount(strata, weights=sizes, minlength=many).astype(np.int64)
     added = []
     for coded, counted in zip(judge.columns, triplets, strict=True):
         keys = strata[counted[:, 0]] * coded.size + counted[:, 1]
         distinct, inverse = np.unique(keys, return_inverse=True)
         times = np.bincount(inverse, weights=counted[:, 2]).astype(np.int64)
         added.append(np.column_stack([*np.divmod(distinct, max(coded.size, 1)), times]))
-    return judge.accepts(together, added)[which]
+    return together, added
 
 
 def _shares(coded: CodedColumn, triplets: Integers) -> Floats:

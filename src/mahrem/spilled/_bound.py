@@ -15,6 +15,9 @@ _BYTES_HELD = 160  # of a cell while a part is finished: as it came, as it is sh
 _BYTES_PLACED = 80  # of a quasi-identifier's place: the point, the kernel's keys and what it lays aside
 _BYTES_SORTED = 36  # of each quasi-identifier of a row while a method sorts all rows at once
 _BYTES_LABELLED = 60  # of a row besides: its class, values, person, and what is made of these meanwhile
+_BYTES_COUNTED = 180  # of a row besides where people are counted: who has it, while people are numbered
+_BYTES_HELD_BY = 840  # and what its person shows of each column with a promise, in every reading of it
+_BYTES_REPAIRED = 160  # of a row while classes are repaired: where it lies, what it costs, who is near
 _BYTES_DISTINCT = 200  # of a value in a dictionary, and while it is looked up
 _BYTES_CHECKED = 30, 6  # of a row while classes are told apart by their hashes, and of each sensitive value
 _LEAST = 400 * 10**6  # below that, what the program itself takes would break the promise
@@ -34,6 +37,9 @@ class MemoryBound:
         quasi: Columns that are cut.
         sensitive: Columns that promises are about.
         part: Rows of a part, where somebody says it; else as many as fit.
+        people: Whether people are counted, who may have several rows.
+        valued: Columns of whose values something is promised.
+        repaired: Whether classes are repaired, of which every row is looked at.
     """
 
     most: int
@@ -42,6 +48,9 @@ class MemoryBound:
     quasi: int
     sensitive: int = 1
     part: int | None = None
+    people: bool = False
+    valued: int = 0
+    repaired: bool = False
 
     @property
     def room(self) -> int:
@@ -62,7 +71,12 @@ class MemoryBound:
     @property
     def numbers(self) -> int:
         """Bytes that a run takes which holds places, values and classes of all rows, and no cell of them."""
-        return _PROGRAM + self.rows * (_BYTES_SORTED * self.quasi + _BYTES_LABELLED + 4 * self.sensitive)
+        a_row = _BYTES_SORTED * self.quasi + _BYTES_LABELLED + 4 * self.sensitive
+        if self.people:
+            a_row += _BYTES_COUNTED + _BYTES_HELD_BY * self.valued
+        if self.repaired:
+            a_row += _BYTES_REPAIRED
+        return _PROGRAM + self.rows * a_row
 
     @property
     def distinct(self) -> int:

@@ -66,26 +66,24 @@ class SpilledTable:
 
     @cached_property
     def _readings(self) -> tuple[tuple[CodedColumn, Codes], ...]:
-        """Sensitive columns, those in which values may be one in a second reading too, with their codes."""
+        """Sensitive columns in every reading, with their codes."""
         return tuple(
-            (
-                CodedColumn.of(reading, known.name, f"__one {known.name}" if number else known.name),
-                reading.codes,
-            )
+            (CodedColumn.of(reading, known.name, number), reading.codes)
             for known in self.values
             for number, reading in enumerate(known.readings)
         )
 
     @property
     def coded(self) -> tuple[CodedColumn, ...]:
-        """Sensitive columns, some in a second reading."""
+        """Sensitive columns in every reading."""
         return tuple(coded for coded, _ in self._readings)
 
     def promised(self, promises: Sequence[Promise]) -> tuple[tuple[PrivacyModel, CodedColumn | None], ...]:
         """Give the model of each promise with its column, once for every reading of it."""
-        apart = {coded.name: coded for coded in self.coded if coded.name == coded.column}
-        as_one = {coded.column: coded for coded in self.coded if coded.name != coded.column}
-        return promised_columns(promises, apart, as_one)
+        readings = {
+            known.name: [coded for coded in self.coded if coded.column == known.name] for known in self.values
+        }
+        return promised_columns(promises, readings)
 
     def piece(self, stored: Matrix[Floats]) -> Piece:
         """Give points, and the codes of every sensitive column."""

@@ -17,6 +17,7 @@ from mahrem.spilled._encode import SpilledTable
 from mahrem.spilled._order import RowOrder, class_hashes, row_hashes
 from mahrem.spilled._pace import Pace
 from mahrem.table import Cells, Source
+from mahrem.table.columns import as_people
 from mahrem.types import Codes, Floats, Labels, Matrix
 
 PERSON = "person"  # of a row on its way out; the file does not show it
@@ -34,7 +35,8 @@ class HashedPeople:
 
     def number(self, cells: pl.Series) -> Matrix[Floats]:
         """Give two numbers for every cell; rows without a person have the same ones."""
-        hashes = (cells.hash(key).to_numpy() >> _KEPT for key in self._keys)
+        people = as_people(cells)
+        hashes = (people.hash(key).to_numpy() >> _KEPT for key in self._keys)
         return np.column_stack([hashed.astype(np.float64) for hashed in hashes])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,16 +12,13 @@ from mahrem.table import Source, open_source
 from mahrem.table.reading import PolarsSource
 
 
-def sample_that_fits(
-    opened: Source, memory: int | None, seed: int | None, names: Sequence[str] = ()
-) -> Source | None:
+def sample_that_fits(opened: Source, memory: int | None, seed: int | None) -> Source | None:
     """Draw rows of a table that does not fit into memory; None where all of it fits, or cannot be read so.
 
     Args:
         opened: The table.
         memory: Bytes to stay below; None: half of what is free.
         seed: Of the draw.
-        names: Columns to read; none: all.
 
     Guarantees:
         - Every row has the same chance; rows keep their order; the same seed draws the same ones.
@@ -30,7 +26,7 @@ def sample_that_fits(
     """
     if not isinstance(opened, PolarsSource) or not opened.in_batches():
         return None
-    names = list(names or opened.columns)
+    names = opened.columns
     most = usual_bound() if memory is None else memory
     if needed_in_memory(opened.rows, len(names)) <= most:
         return None

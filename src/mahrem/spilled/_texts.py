@@ -41,7 +41,8 @@ class _TextColumn:
             return None  # as plain as numbers can be
         raise InvalidInput(
             f"column={self.name!r} holds more different texts than fit into this much memory, and how to "
-            f"read them depends on all of them; say more ({spelled('memory', '8GB')}), or save it as Parquet"
+            f"read them depends on all of them; say more ({spelled('memory', '8GB')}), or save what it holds "
+            "as numbers or dates, in Parquet"
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
@@ -12,6 +12,7 @@ import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.models import Counts, KAnonymity, Outcome, Promise, counts_of, judge
+from mahrem.models.people import Holdings, PeopleHoldings, PeopleShares, holdings_of
 from mahrem.table import Column, Values, encode_sensitive
 from mahrem.threads import in_parallel
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
@@ -29,7 +30,6 @@ from mahrem.words import Note
 _TRAJECTORIES = "trajectory-k-anonymity"  # what no class shows by itself
 
 if TYPE_CHECKING:
-    from mahrem.models.people import Holdings
     from mahrem.table import Hierarchy
     from mahrem.verify._presence import Presence
 
@@ -106,17 +106,40 @@ class _Coded:
     times: Integers  # how often each occurs in the whole table
     values: Values  # of the different spellings
     first: Integers  # a spelling of each
-    held: Holdings | None = None  # by people in the whole table, where parts do not show all of it
+    held: tuple[PeopleShares | None, ...] = ()  # by people in the table, by reading, where parts show not all
+
+    @cached_property
+    def _numbers(self) -> tuple[Codes, ...]:
+        """The number of each code in every reading."""
+        return tuple(reading.codes[self.first] for reading in self.values.readings)
+
+    @cached_property
+    def _shares(self) -> tuple[Floats, ...]:
+        """The share of each value in the whole table, in every reading."""
+        added = []
+        for reading, numbers in zip(self.values.readings, self._numbers, strict=True):
+            times = np.zeros(reading.size)
+            np.add.at(times, numbers, self.times)
+            added.append(times / max(times.sum(), 1))
+        return tuple(added)
 
     def read(self, codes: Codes) -> Iterator[_Read]:
         """Give rows in every reading of the column."""
-        for reading in self.values.readings:
-            numbers = reading.codes[self.first]
-            times = np.zeros(reading.size)
-            np.add.at(times, numbers, self.times)
+        readings = self.values.readings
+        held = self.held or (None,) * len(readings)
+        for reading, numbers, shares, theirs in zip(readings, self._numbers, self._shares, held, strict=True):
             read = codes if reading is self.values else np.append(numbers, -1).astype(np.int32)[codes]
-            held = None if self.held is None else self.held.under(numbers.astype(np.int64))
-            yield _Read(read, times / max(times.sum(), 1), reading.ancestors, reading.missing, held)
+            yield _Read(read, shares, reading.ancestors, reading.missing, theirs)
+
+    def held_by(self, people: Holdings) -> _Coded:
+        """Give the same with what people show in the whole table, added up once for every reading."""
+        held = tuple(
+            PeopleShares.of(
+                people.under(numbers.astype(np.int64)), reading.ancestors, missing=reading.missing
+            )
+            for reading, numbers in zip(self.values.readings, self._numbers, strict=True)
+        )
+        return replace(self, held=held)
 
 
 class _Read(NamedTuple):
@@ -126,7 +149,7 @@ class _Read(NamedTuple):
     shares: Floats  # of each value in the whole table
     ancestors: Integers | None
     missing: bool  # the last code is that of cells that show no value
-    held: Holdings | None  # by people in the whole table, where parts do not show all of it
+    held: PeopleShares | None  # by people in the whole table, where parts do not show all of it
 
 
 @dataclass(frozen=True)
@@ -227,7 +250,7 @@ def verify(
     if whose is not None and passes:
         valued = {promise.column for promise in promised.by_class if promise.column is not None}
         coded = {
-            name: replace(known, held=_held(shown, name, known, whose)) if name in valued else known
+            name: known.held_by(_held(shown, name, known, whose)) if name in valued else known
             for name, known in coded.items()
         }
     judged = _JudgedParts()
@@ -339,8 +362,6 @@ def _code(shown: pl.LazyFrame, column: Column, code: str, decimal: str | None, p
 
 def _held(shown: pl.LazyFrame, name: str, known: _Coded, person: str) -> Holdings:
     """Say who shows which values of a column in the whole table, of which parts show only some rows."""
-    from mahrem.models.people import holdings_of
-
     rows = shown.select(name, person).collect(engine="streaming")
     codes = _look_up(rows, {name: known}, name).to_numpy()
     return holdings_of(np.zeros(len(codes), np.int64), rows[person].to_numpy(), codes, 1, known.values.size)
@@ -419,7 +440,6 @@ def _counts(
         size = len(known.shares)
         if behind is not None:
             from mahrem.models import people_counts
-            from mahrem.models.people import PeopleHoldings, holdings_of
 
             table = known.held or holdings_of(np.zeros_like(part.labels), behind, known.codes, 1, size)
             held = PeopleHoldings(holdings_of(part.labels, behind, known.codes, classes, size), table)

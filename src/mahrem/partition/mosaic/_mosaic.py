@@ -57,7 +57,8 @@ class Mosaic:
         seconds: Begin no round of repair that would end later than so; None for no limit.
         blind: Let cells alone say where a record should go, and promises only whether it may: members are
             then not chosen by their sensitive values. Classes whose members are guessed better than those
-            of Mondrian's, by more than a hundredth over chance, are not taken.
+            of Mondrian's, by more than a hundredth over chance, are not taken; where all classes were
+            laid by size (squared distances, a minimum above 2,048), Mondrian's are given instead.
         hierarchies: One for each column or None, for cells that are nodes of a tree: there the loss of a
             class is the share of the lowest node over its leaves. Squared distances do not look at them.
         cells: What published cells cost; by default widths on the scaled axes, and shares of nodes.
@@ -119,7 +120,8 @@ class Mosaic:
                 f"points: {outside} places above 1 in columns with a hierarchy, which has no such leaf"
             )
         if self._by_size(points, admits, minimum):
-            return Partition(*self._merged(points, minimum, admits, trees, threads))
+            laid = Partition(*self._merged(points, minimum, admits, trees, threads))
+            return self._or_cut(laid, points, admits, threads)
         order = steady_order(points, admits)
         points, admits = points[order], Within(admits, order)
         bench = Bench(points, admits, self.cells or plain_costs(points, self.hierarchies), threads)
@@ -135,6 +137,16 @@ class Mosaic:
         labels = np.empty(len(order), np.int64)
         labels[order] = repaired_labels
         return Partition(labels=in_their_order(labels, classes), classes=classes)
+
+    def _or_cut(self, laid: Partition, points: Points, admits: Admits, threads: int | None) -> Partition:
+        """Give classes that were laid; blind, Mondrian's if members of those are guessed better."""
+        if not self.blind or admits.plain or points.shape[1] == 0 or len(points) > LARGE:
+            return laid
+        cut = Mondrian(hierarchies=self.hierarchies)(points, admits, threads=threads)
+        bench = Bench(points, admits, self.cells or plain_costs(points, self.hierarchies), threads)
+        if bench.within(laid.labels, bench.bounds(cut.labels)):
+            return laid
+        return Partition(labels=cut.labels, classes=cut.classes)
 
     def _by_size(self, points: Points, admits: Admits, minimum: int) -> bool:
         """Say whether classes are laid by widths and sizes, as fast as that goes."""

@@ -25,7 +25,7 @@ from mahrem.partition.judging import (
     pack_promises,
     plain_costs,
 )
-from mahrem.types import Floats, Labels, Mask, Points, Rows
+from mahrem.types import Floats, Integers, Labels, Mask, Points, Rows
 
 FEW_ROWS = 5_000  # up to which time is no matter
 _SMALL = 50_000  # rows up to which a thorough repair takes a few seconds
@@ -36,6 +36,7 @@ _WORTH = 1e-3  # share of the loss that a round must take away for another to fo
 _MANY = 4_096  # rounds times rows of a tile where sizes alone are promised: large tiles take longer
 _STEADY = 4, 5e-4  # rounds that are looked at together in tables of some size, and the share they must take
 _NEAR = 0.01  # that blind steps may let members be guessed better, over chance, than before
+_BARREN = 4  # blind rounds in a row of which nothing may be taken, after which none follows
 _SHARES = (0.5, 0.25, 0.125)  # of a round whose whole would let them be guessed better
 _ASKED = 16  # rows of the smallest tile where promises must be asked: one that is refused spoils it all
 
@@ -54,7 +55,7 @@ class Repair:
             and swaps only; None for 2, or 4 where sizes alone are promised, up to 50,000 rows.
         blind: Let cells alone say where a record should go, and promises only whether it may. Rounds after
             which members are guessed better than at first, by more than a hundredth over chance, do not
-            count.
+            count; after four of them in a row it ends.
         tile: Rows of a tile; None for 16 times the least size (32 times up to 5,000 rows), not below 256, or
             below 128 where sizes alone are promised in tables of 5,000 to 50,000 rows.
     """
@@ -138,7 +139,7 @@ class Bench:
         plan = self._plan(how, len(labels))
         labels = in_their_order(labels, classes)  # how a start numbered them must not matter
         first, totals, tile = (labels, classes), [self.total(labels, classes)], plan.tile
-        last = first
+        last, barren = first, 0
         for turn in range(1, plan.rounds + 1):
             begun = time.perf_counter()
             labels, classes = growing.repair_round(
@@ -154,14 +155,19 @@ class Bench:
                 threads=self._threads,
             )
             labels, classes = self._taken(last[0], labels, turn, bounds)
-            if bounds is not None and self.total(labels, classes) >= totals[-1]:
+            total, now = self.total(labels, classes), time.perf_counter()
+            late = how.seconds is not None and 2 * now - begun - began > how.seconds
+            if bounds is not None and total >= totals[-1]:
+                barren += 1
+                if late or barren == _BARREN:
+                    break
                 continue  # nothing was taken; with other borders something may be
-            last = labels, classes
-            totals.append(self.total(labels, classes))
-            over, now = plan.slow(totals), time.perf_counter()
+            last, barren = (labels, classes), 0
+            totals.append(total)
+            over = plan.slow(totals)
             if self._refused and over and tile > _ASKED:  # as a whole: of smaller ones fewer are
                 tile = max(_ASKED, tile // 8)
-            elif over or (how.seconds is not None and 2 * now - begun - began > how.seconds):
+            elif over or late:
                 break
         if self.total(*last) >= totals[0] or not self._keeps(*last).all():
             return first
@@ -257,16 +263,54 @@ def in_their_order(labels: Labels, classes: int) -> Labels:
 
 
 def steady_order(points: Points, admits: Admits) -> Rows:
-    """Put rows in an order that does not depend on the one they came in: by places, then by values.
+    """Put rows in an order that does not depend on the one they came in: by places, values, and people.
 
     Rows that are still equal are alike in everything that classes are made by.
+
+    Guarantees:
+        - What people are called, or numbered by, has no say in the order.
     """
-    keys = [points[:, column] for column in range(points.shape[1])][::-1]
+    keys: list[Floats | Integers] = [points[:, column] for column in reversed(range(points.shape[1]))]
     needs = getattr(admits, "needs", None)
     if needs is not None:
         promises = needs().promises
-        keys = [*([promises.person] if len(promises.person) else []), *promises.codes, *keys]
+        keys = [*promises.codes, *keys]
+        if len(promises.person):
+            keys = [_people_by_rows(promises.person, _ranks(keys, len(points))), *keys]
     return np.lexsort(keys).astype(np.int32) if keys else np.arange(len(points), dtype=np.int32)
+
+
+def _ranks(keys: Sequence[Floats | Integers], rows: int) -> Integers:
+    """Number rows by keys, of which the last counts most; equal ones share a number."""
+    order = np.lexsort(keys) if keys else np.arange(rows)
+    new = np.zeros(rows, np.bool_)
+    for key in keys:
+        new[1:] |= key[order[1:]] != key[order[:-1]]
+    ranks = np.empty(rows, np.int64)
+    ranks[order] = np.cumsum(new)
+    return ranks
+
+
+def _people_by_rows(person: Integers, ranks: Integers) -> Integers:
+    """Number people by how many rows they have, what these are, and which comes first; -1 stays.
+
+    Two people with the same rows can change places: all that differs is whose row comes first.
+    """
+    order = np.lexsort((ranks, person))
+    order = order[person[order] >= 0]
+    begins = np.flatnonzero(np.diff(person[order], prepend=-1))
+    many = np.diff(begins, append=len(order))
+    numbers = np.empty(len(begins), np.int64)
+    given = 0
+    for rows in np.unique(many).tolist():
+        alike = np.flatnonzero(many == rows)
+        theirs = order[begins[alike][:, None] + np.arange(rows)]
+        by = np.lexsort((theirs.min(axis=1), *ranks[theirs].T[::-1]))
+        numbers[alike[by]] = given + np.arange(len(alike))
+        given += len(alike)
+    numbered = np.full(len(person), -1)
+    numbered[order] = np.repeat(numbers, many)
+    return numbered
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ from mahrem.release.folders import (
 )
 from mahrem.table import Hierarchy, open_source
 from mahrem.table.cells.formulas import restored_cells
+from mahrem.table.columns import as_people, assign_roles
 from mahrem.types import Integers
 from mahrem.words import Note, Progress
 
@@ -166,11 +167,7 @@ def _open(
     hierarchies |= hierarchies_of(roles)
     source = open_source(given, reading_of(roles) if claims is None else reading_of_release(roles))
     roles = decided(roles, source)
-    if not roles.quasi:
-        raise InvalidParameter(
-            f"quasi=() names no column; say which columns others may know: {spelled('quasi', ['a', 'b'])}"
-        )
-    check.columns_exist([*roles.quasi, *roles.sensitive], source.columns)
+    _refuse_roles(roles, source.columns)
     shown = source.scan(source.columns)
     if claims is not None and claims.spreadsheets:  # elsewhere an apostrophe is what a reader sees
         shown = shown.with_columns(restored_cells(shown.collect_schema()))
@@ -194,13 +191,28 @@ def _open(
     return _Opened(published, roles)
 
 
+def _refuse_roles(roles: Policy, columns: Sequence[str]) -> None:
+    """Refuse columns that the release does not show, or not in the role that they are said to have."""
+    if not roles.quasi:
+        raise InvalidParameter(
+            f"quasi=() names no column; say which columns others may know: {spelled('quasi', ['a', 'b'])}"
+        )
+    check.columns_exist(roles.suppress, columns)
+    assign_roles(columns, quasi=roles.quasi, sensitive=tuple(roles.sensitive), rest="insensitive")
+    for name in roles.suppress:
+        if name not in roles.quasi:
+            raise InvalidParameter(
+                f"suppress={name!r} must be one of the quasi-identifiers that the release shows"
+            )
+
+
 def _whose(frame: pl.DataFrame, roles: Policy, folder: Path | None) -> Integers | None:
     """Number whose row each is, where a column of the release says so: the subject, or a pseudonym."""
     tied = [] if folder is None else own_pseudonyms(folder / "policy.toml")
     named = next((name for name in (roles.subject, *tied) if name in frame.columns), None)
     if named is None:
         return None
-    return (frame[named].cast(pl.String).rank("dense").cast(pl.Int64).fill_null(0)).to_numpy()
+    return (as_people(frame[named].cast(pl.String)).rank("dense").cast(pl.Int64).fill_null(0)).to_numpy()
 
 
 def _given(settings: Mapping[str, object]) -> dict[str, object]:

@@ -16,7 +16,7 @@ from mahrem.matching import People, Published, fit_of, match, read_people
 from mahrem.release.decisions import Policy, coarsened_by_row, members_in, reading_of, without_columns
 from mahrem.table import Source, open_source
 from mahrem.table.cells import SUPPRESSED, numbers_of_text
-from mahrem.table.columns import apply_missing
+from mahrem.table.columns import apply_missing, as_people
 from mahrem.types import Integers, Mask
 
 _FITTING = 0.5  # share of the looked-at classes that must fit the original
@@ -46,7 +46,7 @@ def people_of(given: object, published: Published, policy: Policy, parameter: st
     rows, whole = content_hashes(_as_seen(frame[there], published)), content_hashes(frame[there])
     owners = None
     if policy.subject is not None and policy.subject in opened.columns:
-        subjects = opened.take([policy.subject]).to_series().gather(there)
+        subjects = as_people(opened.take([policy.subject]).to_series()).gather(there)
         owners = np.unique(subjects.rank("dense").fill_null(0).to_numpy(), return_inverse=True)[1]
     # Draws must not depend on how rows stand, nor on what people are called; on what is hidden only among
     # those whom the release does not tell apart.

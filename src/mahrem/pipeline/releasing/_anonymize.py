@@ -164,7 +164,16 @@ def _bound(opened: Source, policy: Policy, destination: Destination) -> MemoryBo
         return None
     from mahrem.spilled import MemoryBound, why_not_by_passes, why_not_out_of_core
 
-    bound = MemoryBound(most, opened.rows, columns, len(policy.quasi), len(policy.sensitive))
+    bound = MemoryBound(
+        most,
+        opened.rows,
+        columns,
+        len(policy.quasi),
+        len(policy.sensitive),
+        people=policy.subject is not None,
+        valued=len({promise.column for promise in policy.promises()} - {None}),
+        repaired=bool(policy.repair) or policy.method == "mosaic",
+    )
     reason = why_not_out_of_core(policy, opened)
     if destination.output is None:
         reason = f"a release that does not fit is written, not held: say {spelled('output', 'FOLDER')}"

@@ -29,6 +29,7 @@ class PeopleSeen:
         named: Columns that name people and are left out.
         alike: Columns by which rows of one person are alike.
         rows: Of the table.
+        policy: Its roles; what shows nothing has no say in what is warned of.
     """
 
     names: Sequence[str]
@@ -36,6 +37,7 @@ class PeopleSeen:
     named: Sequence[str] = field(kw_only=True)
     alike: Sequence[str] = field(kw_only=True)
     rows: int = field(kw_only=True)
+    policy: Policy = field(kw_only=True)
     _taker: FingerprintTaker | None = None
     _failed: OSError | None = None
     _invented: bool = True
@@ -46,7 +48,7 @@ class PeopleSeen:
         self._invented = self._invented and NAME in batch.columns and are_invented(batch[NAME])
         if self.named:
             share = -(-self.rows // _SAMPLE)
-            chosen = batch.select([*self.named, *self.alike])
+            chosen = self.policy.silenced(batch.select([*self.named, *self.alike]))
             self._some.append(chosen.filter(chosen[self.named[0]].hash(0) % share == 0))
         if self._failed is not None:
             return
@@ -57,10 +59,10 @@ class PeopleSeen:
         except OSError as error:  # said at the end, as in memory
             self._failed = error
 
-    def warn_of_several_rows(self, policy: Policy) -> None:
+    def warn_of_several_rows(self) -> None:
         """Warn that promises count rows where people have several; all rows of some people tell."""
-        if self._some and policy.subject is None:
-            for note in notes_of_several_rows(pl.concat(self._some), policy):
+        if self._some and self.policy.subject is None:
+            for note in notes_of_several_rows(pl.concat(self._some), self.policy):
                 warn_of(note)
         self._some.clear()
 

@@ -138,7 +138,7 @@ def _read(
     source.spelled_as(dict.fromkeys(name for name in wanted if name not in heard))
     judged = [*policy.quasi, *policy.sensitive]
     named = [name for name in policy.identifier if name in leave_out]
-    people = PeopleSeen(names, by_name=by_name, named=named, alike=judged, rows=bound.rows)
+    people = PeopleSeen(names, by_name=by_name, named=named, alike=judged, rows=bound.rows, policy=policy)
 
     def batches() -> Iterator[pl.DataFrame]:
         for batch in source.batches(wanted, bound.batch):
@@ -159,7 +159,7 @@ def _read(
         also=people.add,
     )
     refuse_giving_away(sketch, policy, named=(*judged, *policy.insensitive))
-    people.warn_of_several_rows(policy)
+    people.warn_of_several_rows()
     return SpilledDraft(policy, source, bound, leave_out, table), people
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mahrem.table.columns._default_hierarchy import plain_hierarchy, with_default_hierarchy
     from mahrem.table.columns._encode import encode_quasi, moment_places, number_places, refuse_mixed_zones
     from mahrem.table.columns._kinds import infer_kind, read_kind, refuse_lookalikes
+    from mahrem.table.columns._people import as_people
     from mahrem.table.columns._pseudonym import pseudonyms, read_key
     from mahrem.table.columns._roles import assign_roles, is_role_word, role_from_word
     from mahrem.table.columns._sensitive import encode_sensitive, fold_spellings
@@ -32,6 +33,7 @@ __all__ = [
     "Values",
     "Words",
     "apply_missing",
+    "as_people",
     "assign_roles",
     "encode_quasi",
     "encode_sensitive",

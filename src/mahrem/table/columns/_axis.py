@@ -106,7 +106,7 @@ class Values:
     Cells that show no value share the last code. ``missing`` says that it is theirs: promises must hold
     whether it counts as a value or not. ``joined`` says that several spellings were taken for one value.
     ``alike`` numbers them once more where some values may be the same to a reader, or no value at all;
-    whether they are, nobody knows, so promises must hold in both :attr:`readings`.
+    whether they are, nobody knows, so promises must hold in all :attr:`readings`.
     """
 
     name: str
@@ -122,17 +122,41 @@ class Values:
     )  # (size,) number of the values that may be one, -1 where it may be none; None: there are no such values
 
     @cached_property
-    def _as_one(self) -> Values:
-        """The same where values that may be one are one, and what may be no value is none."""
+    def readings(self) -> tuple[Values, ...]:
+        """Every way to read the column, as it is first: a promise must hold in each of them.
+
+        Values that may be one are two or one, and words for the unknown are values or as little as a missing
+        cell. Each choice can be the worst under either of the other: joined values are fewer (diversity) and
+        bring classes nearer to the table (t, β, δ), and what a class and the table are without the unknown
+        can be better or worse. So all pairs of the two choices are judged.
+
+        Guarantees:
+            - Each pair is one of the readings, missing cells a value or none in each; no two are the same.
+            - Some of the values that may be one joined and others not is worse for none of the models of
+              this package that know no tree: joining one more pair never raises diversity, nor the distance
+              of a class from the table, so the worst has all joined or none.
+        """
         if self.alike is None:
-            return self
-        values = int(self.alike.max(initial=-1)) + 1
-        numbers = np.where(self.alike < 0, values, self.alike)
+            return (self,)
+        apart = np.arange(self.size)
+        missing = apart == self.size - self.missing  # nowhere, if none are
+        none = self.alike < 0
+        ways = [self.alike, np.where(none, -1, apart)]
+        if self.missing:  # else the first of them says it, taken as a value
+            ways.append(np.where(none & ~missing, self.alike.max() + 1, self.alike))
+        known = {_in_order(np.where(missing, -1, apart)).tobytes(): self}
+        for way in map(_in_order, ways):
+            if way.tobytes() not in known:
+                known[way.tobytes()] = self._read_as(way)
+        return tuple(known.values())
+
+    def _read_as(self, numbers: Integers) -> Values:
+        """Give the same with other numbers for its values; -1 is no value."""
+        values = int(numbers.max(initial=-1)) + 1
+        numbers = np.where(numbers < 0, values, numbers)
         size = int(numbers.max(initial=-1)) + 1
         last = np.zeros(size, np.int64)
-        last[numbers] = np.arange(
-            self.size
-        )  # of several the last one: that of missing cells, where there is it
+        last[numbers] = np.arange(self.size)  # of several the last: that of missing cells, where there is it
         return Values(
             self.name,
             np.append(numbers, -1).astype(np.int32)[self.codes],
@@ -142,7 +166,11 @@ class Values:
             joined=True,
         )
 
-    @cached_property
-    def readings(self) -> tuple[Values, ...]:
-        """Every way to read the column, as it is first: a promise must hold in each of them."""
-        return (self,) if self.alike is None else (self, self._as_one)
+
+def _in_order(numbers: Integers) -> Integers:
+    """Number anew what is not -1, in the order in which numbers first occur."""
+    ordered = np.full(len(numbers), -1)
+    counted = numbers >= 0
+    _, first, place = np.unique(numbers[counted], return_index=True, return_inverse=True)
+    ordered[counted] = np.argsort(np.argsort(first))[place]
+    return ordered

@@ -43,11 +43,12 @@ _ALIKE = dict(
 )
 # Words for yes and no, and words that say as little as an empty cell, without blanks and accents.
 _SAME = {
-    **dict.fromkeys(("true", "yes", "ja", "evet", "y", "t"), "1"),
-    **dict.fromkeys(("false", "no", "nein", "hayir", "n", "f"), "0"),
+    **dict.fromkeys(("true", "yes", "on", "ja", "wahr", "evet", "dogru", "y", "t"), "1"),
+    **dict.fromkeys(("false", "no", "off", "nein", "falsch", "hayir", "yanlis", "n", "f"), "0"),
 }
 _UNKNOWN = (
     *("unknown", "unk", "missing", "notknown", "notavailable", "notstated", "notrecorded", "undisclosed"),
+    *("none", "nk", "na"),
     *(
         "unbekannt",
         "fehlend",
@@ -59,6 +60,11 @@ _UNKNOWN = (
         "belirtilmemis",
     ),
 )
+
+
+_NOTHING = rf"^(?:{'|'.join(_UNKNOWN)})+$"  # one after the other, too: unknown/missing
+# Letters that have no accent to leave out, and what is written where they are not at hand.
+_STROKED = {"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe"}
 
 
 def encode_sensitive(series: pl.Series, column: Column, *, decimal: str | None = None) -> Values:
@@ -214,8 +220,9 @@ def _sensitive_leaves(name: str, leaves: Integers, hierarchy: Hierarchy) -> Valu
 def fold_alike(forms: pl.Series) -> pl.Series:
     """Give folded spellings (:func:`fold_spellings`) the form that a reader may take them for.
 
-    Accents, blanks and signs inside words, and blanks before a last sign are left out; yes and no are 1 and 0
-    in any words; words that say that nothing is known are null. Two values of one form may still be two:
+    Accents, strokes through letters, blanks and signs inside words, and blanks before a last sign are left
+    out; yes and no are 1 and 0 in any words; words that say that nothing is known are null. Two values of one
+    form may still be two:
     ``schwül`` is not ``schwul``.
 
     Guarantees:
@@ -227,14 +234,14 @@ def fold_alike(forms: pl.Series) -> pl.Series:
         >>> fold_alike(pl.Series(["unknown", "stage 1.5", "hiv -"])).to_list()
         [None, 'stage1.5', 'hiv-']
     """
-    bare = pl.col("form").str.normalize("NFKD").str.replace_all(r"\p{M}", "")
+    bare = pl.col("form").str.normalize("NFKD").str.replace_all(r"\p{M}", "").str.replace_many(_STROKED)
     whole = bare.str.replace(_BEHIND, "${1}${2}")
     for inside in 2 * _INSIDE:  # signs may be near
         whole = whole.str.replace_all(inside, "${1}${2}")
     plain = pl.when(bare.str.contains(_FIGURES)).then(bare).otherwise(whole)
     table = forms.to_frame("form").select(plain.alias("form"))
     meant = pl.col("form").replace(_SAME)
-    return table.select(pl.when(~meant.is_in(_UNKNOWN)).then(meant).alias(forms.name)).to_series()
+    return table.select(pl.when(~meant.str.contains(_NOTHING)).then(meant).alias(forms.name)).to_series()
 
 
 def fold_spellings(text: pl.Series, *, numbers: bool = True) -> pl.Series:
