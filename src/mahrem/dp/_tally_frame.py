@@ -32,7 +32,7 @@ def tally_frame(tally: TallyPlan, source: Source) -> Integers:
     if tally.unit.subject is not None:
         whose = value_alone(tally.unit.subject, schema[tally.unit.subject])
         frame = frame.select(whose.alias("whose"), *counted).drop_nulls("whose")
-        # By what a row adds, not by its cells or place: others decide how these are written and where they lie.
+        # By what a row adds, not by its cells or place: how these are written, and where, others decide.
         drawn = pl.struct(*keys, *terms).hash().rank("ordinal").over("whose")
         frame = frame.filter(drawn <= tally.unit.rows).select(*keys, *terms)
     else:

@@ -113,13 +113,13 @@ def sql_of(tally: TallyPlan, database: Database) -> str:
     if tally.unit.subject is not None:
         steps = _capped(tally, database, [*keys, *terms], where)
     names = [f"key_{number}" for number in range(len(keys))]
-    text = _text(database)
+    text = _type_of_texts(database)
     sums = [f"CAST(SUM(term_{number}) AS {text})" for number in range(len(terms))]
     grouped = f" GROUP BY {', '.join(names)}" if names else ""
     return f"SELECT {', '.join([*names, *sums])} FROM ({steps}) AS steps{grouped}"  # noqa: S608
 
 
-def _text(database: Database) -> str:
+def _type_of_texts(database: Database) -> str:
     return "VARCHAR" if database.dialect == "duckdb" else "text"
 
 
@@ -134,7 +134,9 @@ def _capped(tally: TallyPlan, database: Database, counted: Sequence[str], where:
     whose = subject if _is_one_of(kind, ("DATE",)) else _number(str(tally.unit.subject), database)
     steps = f"SELECT {whose} AS whose, {', '.join(counted)} FROM {database.table} WHERE {present}"  # noqa: S608
     added = [step.rpartition(" AS ")[2] for step in counted]
-    written = ", ".join(f"COALESCE(CAST(CAST({name} AS BIGINT) AS {_text(database)}), '')" for name in added)
+    written = ", ".join(
+        f"COALESCE(CAST(CAST({name} AS BIGINT) AS {_type_of_texts(database)}), '')" for name in added
+    )
     drawn = f"ROW_NUMBER() OVER (PARTITION BY whose ORDER BY md5(concat_ws('|', {written}))) AS drawn"
     numbered = f"SELECT *, {drawn} FROM ({steps}) AS steps"  # noqa: S608
     return f"SELECT * FROM ({numbered}) AS numbered WHERE drawn <= {tally.unit.rows}"  # noqa: S608

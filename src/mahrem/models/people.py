@@ -43,7 +43,7 @@ class Holdings:
     @cached_property
     def ends(self) -> Integers:
         """Where they end, ``(p,)``."""
-        return np.append(self.begins[1:], len(self.group))
+        return np.append(self.begins, len(self.group))[1:]
 
     @cached_property
     def people(self) -> Integers:

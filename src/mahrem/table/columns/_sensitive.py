@@ -29,6 +29,7 @@ _NUMBER = r"^[+-]?[0-9]+(?:\.[0-9]+)?$"
 # Signs inside words that people write or leave out; a minus before a number is none of them.
 _SIGN = r"(?:\s*[\-_/.,]\s+|\s+|[\-_/.,])"
 _INSIDE = rf"(\p{{L}}){_SIGN}([\p{{L}}\p{{N}}])", rf"(\p{{N}}){_SIGN}(\p{{L}})"  # 1.5 is not 15
+_CODE = r"^(\p{L}\p{N}{2})\.(\p{N}+\p{L}?)$"  # of diseases: J45.0 is J450
 _BEHIND = r"([\p{L}\p{N}])\s+([+\-]+)$"
 _FIGURES = r"^[\p{N}\s+\-_/.,]*$"  # 1-2, 1.2 and 12 are different figures
 _NO_VALUE = r"^(?:[[\p{P}\s\x{2217}]--[\-]]*|--+|#?n/?a|<n/?a>|nan|null|\\n)$"
@@ -220,13 +221,12 @@ def _sensitive_leaves(name: str, leaves: Integers, hierarchy: Hierarchy) -> Valu
 def fold_alike(forms: pl.Series) -> pl.Series:
     """Give folded spellings (:func:`fold_spellings`) the form that a reader may take them for.
 
-    Accents, strokes through letters, blanks and signs inside words, and blanks before a last sign are left
-    out; yes and no are 1 and 0 in any words; words that say that nothing is known are null. Two values of one
-    form may still be two:
-    ``schwül`` is not ``schwul``.
+    Accents, strokes through letters, blanks and signs inside words, blanks before a last sign, and the point
+    of a code (``j45.0``) are left out; yes and no are 1 and 0 in any words; words that say that nothing is
+    known are null. Two values of one form may still be two: ``schwül`` is not ``schwul``.
 
     Guarantees:
-        - Signs before or behind (``hiv+``, ``-5``) stay, and those between figures (``1.5``, ``e11.5``) too.
+        - Signs before or behind (``hiv+``, ``-5``) and those between figures (``stage 1.5``) stay.
 
     Example:
         >>> fold_alike(pl.Series(["café", "cafe", "type 1", "type1", "true"])).to_list()
@@ -235,7 +235,7 @@ def fold_alike(forms: pl.Series) -> pl.Series:
         [None, 'stage1.5', 'hiv-']
     """
     bare = pl.col("form").str.normalize("NFKD").str.replace_all(r"\p{M}", "").str.replace_many(_STROKED)
-    whole = bare.str.replace(_BEHIND, "${1}${2}")
+    whole = bare.str.replace(_BEHIND, "${1}${2}").str.replace(_CODE, "${1}${2}")
     for inside in 2 * _INSIDE:  # signs may be near
         whole = whole.str.replace_all(inside, "${1}${2}")
     plain = pl.when(bare.str.contains(_FIGURES)).then(bare).otherwise(whole)
