@@ -24,7 +24,19 @@ _CODE = re.compile(
 _WORD = re.compile(r"(?<![\w.'/-])[A-Za-z]?[a-z]+(?![\w/'-])")
 # Words that are right although a frequent one is near. Entries leave with their pages.
 ACCEPTED = {
-    *("charged", "farther", "latter", "locked", "marked", "planes", "poison", "premise", "serves", "shaped"),
+    *(
+        "charged",
+        "decoded",
+        "farther",
+        "latter",
+        "locked",
+        "marked",
+        "planes",
+        "poison",
+        "premise",
+        "serves",
+        "shaped",
+    ),
     *("picked", "shaved", "spared", "spares", "stores", "though", "titles"),
 }
 # Slips that people make everywhere, whatever else a page says.

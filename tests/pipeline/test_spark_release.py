@@ -149,7 +149,9 @@ def test_what_cannot_be_done_leaves_nothing_behind(
     path.mkdir()
     people.write_parquet(path / "a.parquet")
     said: dict[str, Any] = {"policy": POLICY, "engine": "spark", "output": out}
-    with pytest.raises(Infeasible, match="k-anonymity=5000 cannot be reached: the whole table as one class reaches"):
+    with pytest.raises(
+        Infeasible, match="k-anonymity=5000 cannot be reached: the whole table as one class reaches"
+    ):
         mh.anonymize(path, **said, k=5000)
     with pytest.raises(InvalidParameter, match="another master"):
         mh.anonymize(path, **said, master="local[1]")

@@ -94,8 +94,11 @@ def test_what_a_hidden_sum_tells_of_a_silo_is_the_same_for_all_tables_of_as_many
             told.append(silo.answer(Message("prepare", "run", 0, body)).body)
         except InvalidInput as error:
             told.append({"why": str(error)})
+    asked = [{"model": "k-anonymity", "wanted": k, "holds": True, "column": None}]
+    if diverse:
+        asked += [{"model": "distinct-l-diversity", "wanted": 3, "holds": True, "column": "class"}]
     assert told[0] in (
-        {"report": {"anonymised": True, "holds": True, "rows": 10 * tens}},
+        {"report": {"anonymised": True, "holds": True, "promises": asked, "rows": 10 * tens}},
         {"why": "this silo cannot take part; where what it sends is hidden or noisy it tells nobody why"},
     )
     if 10 * tens >= k:

@@ -38,6 +38,12 @@ if TYPE_CHECKING:
 PROTOCOL = 1  # clients of another version are refused with a clear word
 REPORTED = ("holds", "promises", "utility", "risk", "method", "rows", "rows_in", "dropped", "warnings")
 TOLD = ("anonymised", "holds")  # of a report where all else is hidden
+ASKED = (
+    "model",
+    "wanted",
+    "holds",
+    "column",
+)  # of a promise there: what its owner decided, not what rows reached
 JUDGED_BY = 5  # right answers are counted in groups of so many
 _STAYS = "stays in the silo: only what is learnt leaves it"
 UNTOLD = "this silo cannot take part; where what it sends is hidden or noisy it tells nobody why"
@@ -343,16 +349,19 @@ class TrainingSilo:
 
 
 def hidden_report(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Give of a report what may be told where sums hide all else: what holds, and rows in tens, rounded down.
+    """Give of a report what may be told where sums hide all else: what was promised, and rows in tens.
 
     Utility and risk are shares of rows and classes: of two that are exact the number of rows is found.
+    Rows are rounded down.
 
     Example:
         >>> hidden_report({"anonymised": True, "holds": True, "rows": 247, "risk": {"highest": 0.2}})
         {'anonymised': True, 'holds': True, 'rows': 240}
     """
-    promise = {name: report[name] for name in TOLD if name in report}
-    return promise | ({"rows": report["rows"] - report["rows"] % 10} if "rows" in report else {})
+    told = {name: report[name] for name in TOLD if name in report}
+    if "promises" in report:
+        told["promises"] = [{name: promise[name] for name in ASKED} for promise in report["promises"]]
+    return told | ({"rows": report["rows"] - report["rows"] % 10} if "rows" in report else {})
 
 
 def privacy_report(release: Release | None, rows: int) -> dict[str, Any]:
