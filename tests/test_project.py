@@ -147,7 +147,7 @@ ANONYMIZE = (
         (("--help",), 64 + len(set(COMMANDS.values())), []),  # each has its module
         ((*ANONYMIZE, "--no-html"), 150, ["pyarrow"]),
         (ANONYMIZE, 195, ["pyarrow"]),
-        (("demo", "-o", "demo"), 204, ["pyarrow"]),
+        (("demo", "-o", "demo"), 205, ["pyarrow"]),
     ],
 )
 def test_a_verb_loads_only_what_it_uses(

@@ -40,7 +40,7 @@ from mahrem.table import (
     read_kind,
 )
 from mahrem.table.cells import all_whole, as_text
-from mahrem.table.columns import apply_missing, as_people
+from mahrem.table.columns import apply_missing
 from mahrem.table.reading import texts_of
 from mahrem.threads import in_parallel, meanwhile
 from mahrem.types import Codes, Integers, Mask, Points
@@ -338,6 +338,8 @@ def subjects_of(source: Source, policy: Policy) -> Codes | None:
     """Number the people behind the rows of a source."""
     if policy.subject is None:
         return None
+    from mahrem.table.columns import as_people
+
     people = as_people(source.take([policy.subject]).to_series())
     # Rows without a person count as one person: claiming more would promise too much.
     codes = (people.rank("dense").cast(pl.Int32) - 1).fill_null(people.n_unique())

@@ -10,9 +10,9 @@ import numpy as np
 from mahrem.errors import InvalidParameter
 from mahrem.models._counts import Counts
 from mahrem.models._shares import by_class
-from mahrem.models.people import Holdings, PeopleHoldings
 
 if TYPE_CHECKING:
+    from mahrem.models.people import Holdings, PeopleHoldings
     from mahrem.types import Floats, Integers, Levels
 
 

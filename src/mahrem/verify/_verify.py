@@ -12,7 +12,6 @@ import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.models import Counts, KAnonymity, Outcome, Promise, counts_of, judge
-from mahrem.models.people import Holdings, PeopleHoldings, PeopleShares, holdings_of
 from mahrem.table import Column, Values, encode_sensitive
 from mahrem.threads import in_parallel
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
@@ -30,6 +29,7 @@ from mahrem.words import Note
 _TRAJECTORIES = "trajectory-k-anonymity"  # what no class shows by itself
 
 if TYPE_CHECKING:
+    from mahrem.models.people import Holdings, PeopleShares
     from mahrem.table import Hierarchy
     from mahrem.verify._presence import Presence
 
@@ -133,6 +133,8 @@ class _Coded:
 
     def held_by(self, people: Holdings) -> _Coded:
         """Give the same with what people show in the whole table, added up once for every reading."""
+        from mahrem.models.people import PeopleShares
+
         held = tuple(
             PeopleShares.of(
                 people.under(numbers.astype(np.int64)), reading.ancestors, missing=reading.missing
@@ -362,6 +364,8 @@ def _code(shown: pl.LazyFrame, column: Column, code: str, decimal: str | None, p
 
 def _held(shown: pl.LazyFrame, name: str, known: _Coded, person: str) -> Holdings:
     """Say who shows which values of a column in the whole table, of which parts show only some rows."""
+    from mahrem.models.people import holdings_of
+
     rows = shown.select(name, person).collect(engine="streaming")
     codes = _look_up(rows, {name: known}, name).to_numpy()
     return holdings_of(np.zeros(len(codes), np.int64), rows[person].to_numpy(), codes, 1, known.values.size)
@@ -440,6 +444,7 @@ def _counts(
         size = len(known.shares)
         if behind is not None:
             from mahrem.models import people_counts
+            from mahrem.models.people import PeopleHoldings, holdings_of
 
             table = known.held or holdings_of(np.zeros_like(part.labels), behind, known.codes, 1, size)
             held = PeopleHoldings(holdings_of(part.labels, behind, known.codes, classes, size), table)

@@ -358,10 +358,10 @@ def hidden_report(report: Mapping[str, Any]) -> dict[str, Any]:
         >>> hidden_report({"anonymised": True, "holds": True, "rows": 247, "risk": {"highest": 0.2}})
         {'anonymised': True, 'holds': True, 'rows': 240}
     """
-    told = {name: report[name] for name in TOLD if name in report}
+    shown = {name: report[name] for name in TOLD if name in report}
     if "promises" in report:
-        told["promises"] = [{name: promise[name] for name in ASKED} for promise in report["promises"]]
-    return told | ({"rows": report["rows"] - report["rows"] % 10} if "rows" in report else {})
+        shown["promises"] = [{name: promise[name] for name in ASKED} for promise in report["promises"]]
+    return shown | ({"rows": report["rows"] - report["rows"] % 10} if "rows" in report else {})
 
 
 def privacy_report(release: Release | None, rows: int) -> dict[str, Any]:

@@ -250,13 +250,13 @@ def place_alone(
             numbers.setdefault(number, place)
         elif text is not None:
             texts.setdefault(text, place)
-    found = [_looked_up(number_alone(column, dtype, decimal), numbers, pl.Float64())] if numbers else []
+    places = [_looked_up(number_alone(column, dtype, decimal), numbers, pl.Float64())] if numbers else []
     if texts or not numbers:
-        found.append(_looked_up(value_alone(column, dtype, decimal), texts, pl.String()))
+        places.append(_looked_up(value_alone(column, dtype, decimal), texts, pl.String()))
     if as_written:
         written = {value.strip(): place for place, value in reversed(list(enumerate(declared)))}
-        found.insert(0, _looked_up(text_alone(column, dtype), written, pl.String()))
-    return pl.coalesce(found)
+        places.insert(0, _looked_up(text_alone(column, dtype), written, pl.String()))
+    return pl.coalesce(places)
 
 
 def _looked_up(cell: pl.Expr, places: Mapping[Any, int], kind: pl.DataType) -> pl.Expr:

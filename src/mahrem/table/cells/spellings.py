@@ -268,11 +268,11 @@ def _in_utc(read: pl.DataFrame) -> pl.Series:
     minutes += away.str.extract(r"^[+-][0-9]{2}:?([0-9]{2})$", 1).cast(pl.Int64).fill_null(0)
     ahead = pl.when(away.str.starts_with("-")).then(-minutes).otherwise(minutes)
     moments = read.select(pl.when(pl.col("zone").is_null()).then(moment - pl.duration(minutes=ahead)))
-    found = moments.to_series()
+    in_utc = moments.to_series()
     for name in read["zone"].unique().drop_nulls():
         places = (read["zone"] == name).fill_null(value=False).arg_true()
-        found = found.scatter(places, _in_utc_from(read["moment"].gather(places), str(name)))
-    return found
+        in_utc = in_utc.scatter(places, _in_utc_from(read["moment"].gather(places), str(name)))
+    return in_utc
 
 
 def _in_utc_from(moments: pl.Series, zone: str) -> pl.Series:
