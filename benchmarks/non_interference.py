@@ -42,10 +42,10 @@ from twins import (  # type: ignore[import-not-found]
 BY = ("release", "verbs", "compare", "page", "spark")
 
 
-def tried(number: tuple[int, int, float, str]) -> tuple[str, str, str | None]:
+def tried(number: tuple[int, int, float, float, str]) -> tuple[str, str, str | None]:
     """Try one pair: what was hidden, what came of it, and where the folders differ."""
     warnings.simplefilter("ignore")
-    seed, place, pages, by = number
+    seed, place, pages, attacks, by = number
     informed = 0.1  # the share of pairs that are attacked with a population and a second release as well
     random = Random(f"{seed}-{place}")
     twins = draw_twins(random)
@@ -62,9 +62,10 @@ def tried(number: tuple[int, int, float, str]) -> tuple[str, str, str | None]:
         if what != "same":
             return twins.how, what if apart is None else "differs", apart
         both = ((twins.first, first), (twins.second, second))
-        figures = [attacked(table, where, twins.settings) for table, where in both]
-        if figures[0] != figures[1]:
-            apart = "figures of attacks"
+        if random.random() < attacks:
+            figures = [attacked(table, where, twins.settings) for table, where in both]
+            if figures[0] != figures[1]:
+                apart = "figures of attacks"
         if apart is None and random.random() < informed:
             apart = informed_apart(twins, first, second)
         return twins.how, "same" if apart is None else "differs", apart
@@ -100,24 +101,27 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pages", type=float, default=0.25, help="share of pairs with report.html")
+    parser.add_argument("--attacks", type=float, default=0.3, help="share of pairs that are attacked")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--by", choices=BY, default="release")
     options = parser.parse_args()
     began = time.monotonic()
-    found: Counter[tuple[str, str]] = Counter()
-    numbers = ((options.seed, place, options.pages, options.by) for place in range(options.pairs))
+    seen: Counter[tuple[str, str]] = Counter()
+    numbers = (
+        (options.seed, place, options.pages, options.attacks, options.by) for place in range(options.pairs)
+    )
     with get_context("spawn").Pool(options.workers) as pool:
         few = options.by != "release"
         for place, (how, what, apart) in enumerate(pool.imap(tried, numbers, chunksize=1 if few else 20)):
-            found[how, what] += 1
+            seen[how, what] += 1
             if apart is not None:
                 print(f"pair {place}: {how}: {apart}", flush=True)  # a run that is killed has told it
             if (place + 1) % (20 if few else 1000) == 0:
-                told = Counter(what for (_, what), count in found.items() for _ in range(count))
+                told = Counter(what for (_, what), count in seen.items() for _ in range(count))
                 print(f"{place + 1} pairs, {dict(told)}, {time.monotonic() - began:.0f} s", file=sys.stderr)
-    for (how, what), count in sorted(found.items()):
+    for (how, what), count in sorted(seen.items()):
         print(f"{how:12} {what:12} {count:7,}")
-    same, differs = (sum(n for (_, what), n in found.items() if what == kind) for kind in ("same", "differs"))
+    same, differs = (sum(n for (_, what), n in seen.items() if what == kind) for kind in ("same", "differs"))
     print(
         f"seed {options.seed}: {options.pairs:,} pairs, {same + differs:,} published the same table, "
         f"{differs} of them differ beside it, {time.monotonic() - began:.0f} s"
