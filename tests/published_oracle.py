@@ -231,8 +231,8 @@ def hierarchical_closeness(t: float, rows: Sequence[Sequence[str]]) -> Judge:
         p, q, moved = shares(inside), shares(table), 0.0
         for level in range(height):
             differ: dict[Any, float] = defaultdict(float)
-            for value, share in q.items():
-                differ[tuple(paths[value][level:])] += p.get(value, 0) - share
+            for value in q.keys() | p.keys():  # of people, a class may say what the table then does not
+                differ[tuple(paths[value][level:])] += p.get(value, 0) - q.get(value, 0)
             moved += sum(map(abs, differ.values())) / 2
         return moved / height <= t + _CLOSE
 
