@@ -434,6 +434,42 @@ def test_the_database_caps_the_rows_of_a_person_as_well(stored: dict[str, object
     assert 0 < found.sum() <= int(counts.sum())
 
 
+@pytest.mark.parametrize("kind", ["frame", "duckdb", "postgres"])
+def test_people_with_the_same_rows_do_not_all_give_the_same_one(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    # Each of 2,000 people was in both wards, and one row of each counts: about half of them in either.
+    people = np.arange(2000)
+    table = pl.DataFrame({"who": np.tile(people, 2), "ward": np.repeat(["a", "b"], len(people))})
+    source, reading = given_as(kind, table, tmp_path, request)
+    tally = TallyPlan(
+        terms=(Term("rows"),), keys=(Category("ward", ("a", "b")),), unit=Unit(subject="who", rows=1)
+    )
+    with opened(source, reading) as data:
+        counts = data.tally(tally).ravel()
+    assert counts.sum() == len(people)
+    assert counts.min() > 0.42 * len(people)  # fixed hashes: no chance is involved
+
+
+def given_as(
+    kind: str, table: pl.DataFrame, folder: Path, request: pytest.FixtureRequest
+) -> tuple[object, Reading]:
+    if kind == "frame":
+        return table, Reading()
+    if kind == "duckdb":
+        with duckdb.connect(str(folder / "people.duckdb")) as connection:
+            connection.register("given", table.to_arrow())
+            connection.execute("CREATE TABLE people AS SELECT * FROM given")
+        return folder / "people.duckdb", Reading()
+    from adbc_driver_postgresql import dbapi
+
+    server: str = request.getfixturevalue("postgres")
+    with dbapi.connect(server) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest("lopsided", table.to_arrow(), mode="replace")
+        connection.commit()
+    return server, Reading(table="lopsided")
+
+
 def test_a_duckdb_file_is_asked_end_to_end(stored: dict[str, Any], tmp_path: Path) -> None:
     facts = {"cost": {"lower": 0, "upper": 50}, "sex": {"categories": ["f", "m"]}}
     ledger = Ledger.create(tmp_path / "L", stored["duckdb"], epsilon=20, columns=facts)

@@ -32,8 +32,9 @@ def tally_frame(tally: TallyPlan, source: Source) -> Integers:
     if tally.unit.subject is not None:
         whose = value_alone(tally.unit.subject, schema[tally.unit.subject])
         frame = frame.select(whose.alias("whose"), *counted).drop_nulls("whose")
-        # By what a row adds, not by its cells or place: how these are written, and where, others decide.
-        drawn = pl.struct(*keys, *terms).hash().rank("ordinal").over("whose")
+        # By what a row adds, not by its cells or place: how these are written, and where, others decide. And
+        # by whose it is: else all people with the same rows would give the same one, and totals be lopsided.
+        drawn = pl.struct("whose", *keys, *terms).hash().rank("ordinal").over("whose")
         frame = frame.filter(drawn <= tally.unit.rows).select(*keys, *terms)
     else:
         frame = frame.select(*counted)

@@ -124,7 +124,7 @@ def _type_of_texts(database: Database) -> str:
 
 
 def _capped(tally: TallyPlan, database: Database, counted: Sequence[str], where: str) -> str:
-    """Keep some rows of each person, by a hash of what a row adds: others have no say in which.
+    """Keep some rows of each person, by a hash of whose they are and what they add: others have no say in it.
 
     Not by its cells: how a program wrote the cells of a column may be up to any one of them.
     """
@@ -134,8 +134,12 @@ def _capped(tally: TallyPlan, database: Database, counted: Sequence[str], where:
     whose = subject if _is_one_of(kind, ("DATE",)) else _number(str(tally.unit.subject), database)
     steps = f"SELECT {whose} AS whose, {', '.join(counted)} FROM {database.table} WHERE {present}"  # noqa: S608
     added = [step.rpartition(" AS ")[2] for step in counted]
+    text = _type_of_texts(database)
     written = ", ".join(
-        f"COALESCE(CAST(CAST({name} AS BIGINT) AS {_type_of_texts(database)}), '')" for name in added
+        [
+            f"CAST(whose AS {text})",
+            *(f"COALESCE(CAST(CAST({name} AS BIGINT) AS {text}), '')" for name in added),
+        ]
     )
     drawn = f"ROW_NUMBER() OVER (PARTITION BY whose ORDER BY md5(concat_ws('|', {written}))) AS drawn"
     numbered = f"SELECT *, {drawn} FROM ({steps}) AS steps"  # noqa: S608
