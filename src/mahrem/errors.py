@@ -28,6 +28,8 @@ from __future__ import annotations
 
 import difflib
 import functools
+import inspect
+import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -194,10 +196,15 @@ def in_our_words(verb: Callable[Parameters, Result]) -> Callable[Parameters, Res
         - An error of ours passes as it is, without the words of a library behind it.
         - What the caller's own code raised (a callback, a model of theirs) passes as it is, and so do
           warnings, interrupts, and a call with wrong arguments.
+        - What is given for a path and cannot be one is refused by the name of its parameter.
     """
+    names = list(inspect.signature(verb).parameters)
+    paths = _paths_of(verb)
 
     @functools.wraps(verb)
     def guarded(*args: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        if paths:
+            _refuse_no_paths(paths, {**dict(zip(names, args, strict=False)), **keywords})
         try:
             return verb(*args, **keywords)
         except BaseException as error:
@@ -210,6 +217,28 @@ def in_our_words(verb: Callable[Parameters, Result]) -> Callable[Parameters, Res
         raise ours from None
 
     return guarded
+
+
+def _paths_of(verb: Callable[..., object]) -> dict[str, list[str]]:
+    """Give what each parameter takes that may be a path, by its annotation; what takes more is left out."""
+    taken = {name: str(kind).split(" | ") for name, kind in verb.__annotations__.items() if name != "return"}
+    return {
+        name: kinds
+        for name, kinds in taken.items()
+        if "Path" in kinds and all(kind.isidentifier() for kind in kinds) and not {"object", "Any"} & {*kinds}
+    }
+
+
+def _refuse_no_paths(paths: Mapping[str, list[str]], given: Mapping[str, object]) -> None:
+    for name, kinds in paths.items():
+        if name not in given or isinstance(given[name], str | os.PathLike):
+            continue
+        value = given[name]
+        if not {"None" if value is None else base.__name__ for base in type(value).__mro__} & {*kinds}:
+            others = [f"a {kind}" for kind in kinds if kind not in {"str", "Path", "None"}]
+            raise InvalidParameter(
+                f"{name} must be {' or '.join(['a path', *others])}, not {type(value).__name__}"
+            )
 
 
 def told_by_us(error: BaseException) -> BaseException:
