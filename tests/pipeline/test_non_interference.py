@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 from zipfile import ZipFile, is_zipfile
 
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -197,13 +198,17 @@ def test_few_dropped_rows_are_not_counted(tmp_path: Path) -> None:
     assert "Fewer than 4 rows were left out" in (tmp_path / "r" / "report.html").read_text()
 
 
-def test_a_pandas_index_stays_behind() -> None:
-    frame = people().to_pandas().set_index("name")
+def test_what_hangs_on_a_pandas_frame_stays_behind() -> None:
+    frame = people().to_pandas().set_index("name").assign(**{"Jane Roe's notes": "none"})
     frame.attrs["ward"] = "of Jane Roe"
-    release = mh.anonymize(frame, quasi=["age", "town"], sensitive=["illness"], k=4)
+    frame.columns = pd.CategoricalIndex(frame.columns, name="wards of Jane Roe")
+    release = mh.anonymize(frame, quasi=["age", "town"], sensitive=["illness"], rest="drop", k=4)
     assert list(release.table.index) == list(range(60))
+    assert release.table.index.name is None
     assert release.table.attrs == {}
+    assert release.table.columns.name is None
     assert "Person" not in release.table.to_string()
+    assert b"Jane Roe" not in pickle.dumps(release.table)
 
 
 @settings(SLOW, max_examples=25)

@@ -387,7 +387,7 @@ class PandasSource(ColumnSource):
     def rebuild(
         self, replace: Mapping[str, Sequence[pl.Series]], drop: Collection[str] = (), keep: Mask | None = None
     ) -> Any:
-        """Make a pandas frame with the same dtypes; index and attributes may name people and stay behind."""
+        """Make a pandas frame with the same dtypes; what else hangs on a frame may name people: it stays."""
         import pandas as pd
 
         frame = self._frame
@@ -407,14 +407,15 @@ class PandasSource(ColumnSource):
         return rebuilt
 
     def _labels(self, names: Sequence[str]) -> pd.Index:
-        """Give columns the labels they came with, which need not be text."""
+        """Give columns the labels they came with, which need not be text, and nothing that hangs on them."""
         import pandas as pd
 
         held = self._frame.columns
+        if isinstance(held, pd.CategoricalIndex):  # it would list labels of columns that are left out
+            held = held.astype(object)
         if all(name in self._place for name in names):
-            return held.take([self._place[name] for name in names])
-        labels = [held[self._place[name]] if name in self._place else name for name in names]
-        return pd.Index(labels, name=held.name)
+            return held.take([self._place[name] for name in names]).rename(None)
+        return pd.Index([held[self._place[name]] if name in self._place else name for name in names])
 
     def _convert(self, name: str) -> pl.Series:
         import pyarrow as pa
