@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from fastapi.routing import APIRoute
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,11 +19,13 @@ from mahrem.web.bodies._fields import form_fields
 from mahrem.web.bodies._masking_bodies import WISHES, settings_of_mask
 from mahrem.web.bodies._models import ErrorDetail
 from mahrem.web.bodies._release_bodies import ROLES, settings_of_column, settings_of_step
+from mahrem.web.pages import PAGE_ROUTERS
 from mahrem.web.pages._contexts import Point
 from mahrem.web.pages._frontier import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, frontier
 from mahrem.web.pages._templates import say_error
 from mahrem.web.projects._zip import zip_files
-from mahrem.words import load_catalogue
+from mahrem.words import LANGUAGES, load_catalogue
+from web_server import Server
 
 
 def test_an_error_is_said_in_the_language_and_what_only_english_has_is_a_detail() -> None:
@@ -147,3 +151,18 @@ def test_an_archive_made_on_the_way_is_a_whole_archive(tmp_path: Path) -> None:
     assert archive.testzip() is None
     assert archive.read("data.csv") == b"a,b\n" * 500_000
     assert archive.namelist() == ["data.csv", "SHA256SUMS"]
+
+
+def test_an_address_that_names_nothing_is_said_to_be_nothing_in_every_language(server: Server) -> None:
+    paths = {
+        re.sub(r"{[^}]*}", "nowhere", route.path)
+        for router in PAGE_ROUTERS
+        for route in router.routes
+        if isinstance(route, APIRoute) and "GET" in route.methods and "{" in route.path
+    }
+    assert len(paths) > 10
+    for path in sorted(paths):
+        for language in LANGUAGES:
+            answer = server.client.get(path, headers={"accept-language": language})
+            words = load_catalogue(language).say("page.error.http_404", 0)
+            assert (answer.status_code, words in answer.text) == (404, True), (path, language)

@@ -96,7 +96,10 @@ def _failed(request: Request, error: Exception) -> Response:
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for nothing else
-    return _answer(request, problem_in(list(error.errors())))
+    found = list(error.errors())
+    if not _of_the_api(request) and all(one["loc"][0] == "path" for one in found):
+        return _answer(request, Refused(404, "http_404"))  # a page of nothing: patterns say nothing to people
+    return _answer(request, problem_in(found))
 
 
 def _unknown(request: Request, error: Exception) -> Response:
@@ -107,10 +110,14 @@ def _unknown(request: Request, error: Exception) -> Response:
 
 
 def _answer(request: Request, refused: Refused, headers: Mapping[str, str] | None = None) -> Response:
-    if request.url.path.startswith("/api/"):
+    if _of_the_api(request):
         return JSONResponse({"error": refused.detail}, status_code=refused.status, headers=headers)
     asks = request.app.state.house.sessions.asks_password
     return HTMLResponse(_message(refused, asks=asks), status_code=refused.status, headers=headers)
+
+
+def _of_the_api(request: Request) -> bool:
+    return request.url.path.startswith("/api/")
 
 
 def _message(refused: Refused, *, asks: bool) -> str:
