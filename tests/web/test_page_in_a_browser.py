@@ -315,6 +315,7 @@ def test_a_hierarchy_is_edited_as_a_tree_with_keys(person: Person, demo: Server,
     page = person.page(f"/projects/{full}/hierarchies/4")
     tree = page.get_by_role("tree")
     tree.get_by_role("treeitem").first.focus()
+    assert page.get_by_role("button", name="New cut").count() == 0  # postcodes are digits, and no numbers
     for key in ("ArrowDown", "Space", "ArrowDown", "Space"):
         page.keyboard.press(key)
     assert tree.locator("[aria-selected=true]").count() == 2

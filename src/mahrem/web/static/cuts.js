@@ -5,12 +5,18 @@
 const values = wholeNumbers(root);
 if (values) beginCuts();
 
+// Codes are no numbers, be they digits: 01234 has a nought in front, 34*** hides its end.
 function wholeNumbers(node) {
-  const found = [];
-  const walk = (one) => { if (one.children) one.children.forEach(walk); else found.push(one); };
-  walk(node);
+  const found = [], masked = [];
+  const walk = (one) => {
+    if (!one.children) { found.push(one); return; }
+    if (one.label.includes("*")) masked.push(one);
+    one.children.forEach(walk);
+  };
+  node.children?.forEach(walk);
   const numbers = found.map((one) => Number(one.label));
-  return found.length > 1 && numbers.every((one, at) => Number.isSafeInteger(one) && found[at].label.trim() !== "") ? numbers.sort((a, b) => a - b) : null;
+  const written = numbers.every((one, at) => Number.isSafeInteger(one) && String(one) === found[at].label.trim());
+  return found.length > 1 && !masked.length && written ? numbers.sort((a, b) => a - b) : null;
 }
 
 // The ends of a range such as [20, 39]; nothing where a group is called otherwise.
