@@ -96,10 +96,10 @@ def _failed(request: Request, error: Exception) -> Response:
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for nothing else
-    found = list(error.errors())
-    if not _of_the_api(request) and all(one["loc"][0] == "path" for one in found):
+    problems = list(error.errors())
+    if not _of_the_api(request) and all(one["loc"][0] == "path" for one in problems):
         return _answer(request, Refused(404, "http_404"))  # a page of nothing: patterns say nothing to people
-    return _answer(request, problem_in(found))
+    return _answer(request, problem_in(problems))
 
 
 def _unknown(request: Request, error: Exception) -> Response:
