@@ -15,7 +15,7 @@ import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from figures import faults
+from figures import faults, sources_of
 from gallery import example_pages
 from site_json import json_schema, keys_of, printed_by_verbs
 
@@ -98,13 +98,16 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
-    """Build no page with measured figures that do not say where they come from (called by mkdocs)."""
+    """Say where a page's figures come from, and build none with figures of no source (called by mkdocs)."""
     from mkdocs.exceptions import PluginError
 
-    found = faults(page.file.src_uri, markdown)
-    if found and not page.file.src_uri.startswith(("reference/", "gallery/")):
+    if page.file.src_uri.startswith(("reference/", "gallery/")):
+        return markdown
+    name = f"docs/{page.file.src_uri}"
+    found = faults(name, markdown)
+    if found:
         raise PluginError("; ".join(found))
-    return markdown
+    return markdown + sources_of(name, markdown)
 
 
 def made_pages() -> dict[str, str]:
