@@ -16,8 +16,11 @@ from typing import Any
 __all__ = ["offered"]
 
 
-def offered(room: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Give a room's ``__getattr__`` and ``__dir__``, from its imports under ``if TYPE_CHECKING``."""
+def offered(room: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Give a room's ``__getattr__``, ``__dir__`` and ``__all__``, from what it imports for type checkers.
+
+    Each name is imported as itself (``Ledger as Ledger``): this tells them that it is meant for others.
+    """
     homes = {shown: (home, name) for shown, home, name in _imports(room)}
     module = sys.modules[room]
 
@@ -29,7 +32,7 @@ def offered(room: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
         setattr(module, name, value)  # asked once
         return value
 
-    return get, lambda: sorted({*vars(module), *homes})
+    return get, lambda: sorted({*vars(module), *homes}), sorted(homes)
 
 
 def _imports(room: str) -> Iterator[tuple[str, str, str]]:

@@ -6,30 +6,21 @@ confidence interval. Findings hold figures, never a person and never a value. It
 ``on_models`` (and rows that models made up) and ``on_federations``.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.attacks._entries import ATTACKS, AttackEntry, AttackTarget
-    from mahrem.attacks._finding import Finding, counted_finding, not_done
-    from mahrem.attacks._interval import binomial_tail, clopper_pearson
-    from mahrem.attacks._red_team import RedTeam, disclosed_findings, red_team
+    from mahrem.attacks._entries import ATTACKS as ATTACKS
+    from mahrem.attacks._entries import AttackEntry as AttackEntry
+    from mahrem.attacks._entries import AttackTarget as AttackTarget
+    from mahrem.attacks._finding import Finding as Finding
+    from mahrem.attacks._finding import counted_finding as counted_finding
+    from mahrem.attacks._finding import not_done as not_done
+    from mahrem.attacks._interval import binomial_tail as binomial_tail
+    from mahrem.attacks._interval import clopper_pearson as clopper_pearson
+    from mahrem.attacks._red_team import RedTeam as RedTeam
+    from mahrem.attacks._red_team import disclosed_findings as disclosed_findings
+    from mahrem.attacks._red_team import red_team as red_team
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "ATTACKS",
-    "AttackEntry",
-    "AttackTarget",
-    "Finding",
-    "RedTeam",
-    "binomial_tail",
-    "clopper_pearson",
-    "counted_finding",
-    "disclosed_findings",
-    "not_done",
-    "red_team",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -4,55 +4,35 @@ One entry per kind of content (:data:`CONTENTS`) has a detector that takes disti
 :func:`look_into` asks them all, settles which explanation is best, and adds what columns tell about others.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.contents._distinct import DistinctCells, count_distinct
-    from mahrem.contents._entries import CONTENTS, ContentKind, Detector
-    from mahrem.contents._findings import ColumnRelation, ContentFinding, Contents, Household, SeveralRows
-    from mahrem.contents._look import look_into, look_into_column, people_with_several_rows, relate_to
-    from mahrem.contents._records import RecordSketch, sketch_records
-    from mahrem.contents._relations import holds_codes
-    from mahrem.contents._repeats import has_favourites
-    from mahrem.contents._sketch import (
-        ColumnSketch,
-        TableSketch,
-        content_hashes,
-        merge_sketches,
-        sketch_table,
-    )
-    from mahrem.contents._spans import KINDS, redact_texts
+    from mahrem.contents._distinct import DistinctCells as DistinctCells
+    from mahrem.contents._distinct import count_distinct as count_distinct
+    from mahrem.contents._entries import CONTENTS as CONTENTS
+    from mahrem.contents._entries import ContentKind as ContentKind
+    from mahrem.contents._entries import Detector as Detector
+    from mahrem.contents._findings import ColumnRelation as ColumnRelation
+    from mahrem.contents._findings import ContentFinding as ContentFinding
+    from mahrem.contents._findings import Contents as Contents
+    from mahrem.contents._findings import Household as Household
+    from mahrem.contents._findings import SeveralRows as SeveralRows
+    from mahrem.contents._look import look_into as look_into
+    from mahrem.contents._look import look_into_column as look_into_column
+    from mahrem.contents._look import people_with_several_rows as people_with_several_rows
+    from mahrem.contents._look import relate_to as relate_to
+    from mahrem.contents._records import RecordSketch as RecordSketch
+    from mahrem.contents._records import sketch_records as sketch_records
+    from mahrem.contents._relations import holds_codes as holds_codes
+    from mahrem.contents._repeats import has_favourites as has_favourites
+    from mahrem.contents._sketch import ColumnSketch as ColumnSketch
+    from mahrem.contents._sketch import TableSketch as TableSketch
+    from mahrem.contents._sketch import content_hashes as content_hashes
+    from mahrem.contents._sketch import merge_sketches as merge_sketches
+    from mahrem.contents._sketch import sketch_table as sketch_table
+    from mahrem.contents._spans import KINDS as KINDS
+    from mahrem.contents._spans import redact_texts as redact_texts
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "CONTENTS",
-    "KINDS",
-    "ColumnRelation",
-    "ColumnSketch",
-    "ContentFinding",
-    "ContentKind",
-    "Contents",
-    "Detector",
-    "DistinctCells",
-    "Household",
-    "RecordSketch",
-    "SeveralRows",
-    "TableSketch",
-    "content_hashes",
-    "count_distinct",
-    "has_favourites",
-    "holds_codes",
-    "look_into",
-    "look_into_column",
-    "merge_sketches",
-    "people_with_several_rows",
-    "redact_texts",
-    "relate_to",
-    "sketch_records",
-    "sketch_table",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

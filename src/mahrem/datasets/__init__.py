@@ -5,34 +5,20 @@ Benchmark files are found through ``MAHREM_DATA``. Nothing of them is stored her
 the folder's manifest.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.datasets._benchmark import (
-        Dataset,
-        DatasetSource,
-        available,
-        benchmark_folder,
-        catalogue,
-        find,
-    )
-    from mahrem.datasets._invented import are_invented
-    from mahrem.datasets._patients import PATIENT_POLICY, patients
+    from mahrem.datasets._benchmark import Dataset as Dataset
+    from mahrem.datasets._benchmark import DatasetSource as DatasetSource
+    from mahrem.datasets._benchmark import available as available
+    from mahrem.datasets._benchmark import benchmark_folder as benchmark_folder
+    from mahrem.datasets._benchmark import catalogue as catalogue
+    from mahrem.datasets._benchmark import find as find
+    from mahrem.datasets._invented import are_invented as are_invented
+    from mahrem.datasets._patients import PATIENT_POLICY as PATIENT_POLICY
+    from mahrem.datasets._patients import demo_patients as demo_patients
+    from mahrem.datasets._patients import patients as patients
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "PATIENT_POLICY",
-    "Dataset",
-    "DatasetSource",
-    "are_invented",
-    "available",
-    "benchmark_folder",
-    "catalogue",
-    "find",
-    "patients",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

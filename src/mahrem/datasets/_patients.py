@@ -49,7 +49,7 @@ HEIGHTS = ((52, 75, 109, 138, 159, 163, 163, 156), (53, 76, 110, 138, 163, 176, 
 MASSES = ((14.5, 16.5, 15.5, 17, 20, 22.5, 27, 26), (14.5, 17, 15.5, 17, 19.5, 23, 27.5, 26))
 
 
-def patients(rows: int = 1000, seed: int = 7) -> pl.DataFrame:
+def demo_patients(rows: int = 1000, seed: int = 7) -> pl.DataFrame:
     """Make a list of hospital admissions of people who do not exist, one row for each admission.
 
     Diagnosis depends on age, sex and smoking, stay and cost on diagnosis and age, postal codes cluster by
@@ -67,7 +67,7 @@ def patients(rows: int = 1000, seed: int = 7) -> pl.DataFrame:
           bmi with height or weight; nothing else is.
 
     Example:
-        >>> table = patients(5, seed=1)
+        >>> table = demo_patients(5, seed=1)
         >>> table.shape
         (5, 15)
     """
@@ -101,6 +101,9 @@ def patients(rows: int = 1000, seed: int = 7) -> pl.DataFrame:
         }
     )
     return _with_gaps(table, rng).sort("admission", "patient_id", maintain_order=True)
+
+
+patients = demo_patients  # what it is called among other datasets
 
 
 @dataclass(frozen=True)

@@ -4,41 +4,24 @@ Plain functions of class sizes. Reports measure with them (``metrics`` offers th
 models promise what they say.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.estimates._attackers import (
-        Risk,
-        expected_risks,
-        journalist_risk,
-        marketer_risk,
-        prosecutor_risk,
-    )
-    from mahrem.estimates._k_map import k_map, k_map_rows
-    from mahrem.estimates._pitman import pitman_parameters, pitman_uniques
-    from mahrem.estimates._population_uniques import PopulationUniques, population_uniques
-    from mahrem.estimates._slide_negative_binomial import expected_classes, snb_uniques
-    from mahrem.estimates._zayatz import zayatz_uniques
+    from mahrem.estimates._attackers import Risk as Risk
+    from mahrem.estimates._attackers import expected_risks as expected_risks
+    from mahrem.estimates._attackers import journalist_risk as journalist_risk
+    from mahrem.estimates._attackers import marketer_risk as marketer_risk
+    from mahrem.estimates._attackers import prosecutor_risk as prosecutor_risk
+    from mahrem.estimates._k_map import k_map as k_map
+    from mahrem.estimates._k_map import k_map_rows as k_map_rows
+    from mahrem.estimates._pitman import pitman_parameters as pitman_parameters
+    from mahrem.estimates._pitman import pitman_uniques as pitman_uniques
+    from mahrem.estimates._population_uniques import PopulationUniques as PopulationUniques
+    from mahrem.estimates._population_uniques import population_uniques as population_uniques
+    from mahrem.estimates._slide_negative_binomial import expected_classes as expected_classes
+    from mahrem.estimates._slide_negative_binomial import snb_uniques as snb_uniques
+    from mahrem.estimates._zayatz import zayatz_uniques as zayatz_uniques
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "PopulationUniques",
-    "Risk",
-    "expected_classes",
-    "expected_risks",
-    "journalist_risk",
-    "k_map",
-    "k_map_rows",
-    "marketer_risk",
-    "pitman_parameters",
-    "pitman_uniques",
-    "population_uniques",
-    "prosecutor_risk",
-    "snb_uniques",
-    "zayatz_uniques",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -4,17 +4,16 @@ Published figures are data files beside the code, with their source named; each 
 with which data and settings its tables are made again.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.experiments._reproduce import PAPERS, Paper, reproduce
-    from mahrem.experiments._row import Row
-    from mahrem.experiments._write import write_csv, write_rows
+    from mahrem.experiments._reproduce import PAPERS as PAPERS
+    from mahrem.experiments._reproduce import Paper as Paper
+    from mahrem.experiments._reproduce import reproduce as reproduce
+    from mahrem.experiments._row import Row as Row
+    from mahrem.experiments._write import write_csv as write_csv
+    from mahrem.experiments._write import write_rows as write_rows
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = ["PAPERS", "Paper", "Row", "reproduce", "write_csv", "write_rows"]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -15,93 +15,48 @@ Sums under masks and clients in processes of their own (Flower) need the extra `
 the extra ``he``; both are loaded when used.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.federated.flower import (
-        Federation,
-        check_client_table,
-        federation_status,
-        init_federation,
-        join_federation,
-        renew_certificate,
-        reveal_model,
-        reveal_weights,
-        run_federation,
-        serve_federation,
-    )
-    from mahrem.federated.rules import ExactSettings, RulesPlan, RulesSilo, learn_exact, learn_one_shot
-    from mahrem.federated.runs import (
-        RulesSimulation,
-        RulesTask,
-        ShapeRun,
-        ShapeSimulation,
-        ShapeTask,
-        WeightsSimulation,
-        WeightsTask,
-        attack_run,
-        compare_shape,
-        is_run,
-        predict_rows,
-        report_run,
-        simulate,
-    )
-    from mahrem.federated.weights import (
-        LearningPlan,
-        Protections,
-        SharedModel,
-        SharedSchema,
-        TrainingSilo,
-        learn_together,
-        propose_schema,
-        read_schema,
-        write_schema,
-    )
-    from mahrem.federated.wire import LocalGrid
+    from mahrem.federated.flower import Federation as Federation
+    from mahrem.federated.flower import check_client_table as check_client_table
+    from mahrem.federated.flower import federation_status as federation_status
+    from mahrem.federated.flower import init_federation as init_federation
+    from mahrem.federated.flower import join_federation as join_federation
+    from mahrem.federated.flower import renew_certificate as renew_certificate
+    from mahrem.federated.flower import reveal_model as reveal_model
+    from mahrem.federated.flower import reveal_weights as reveal_weights
+    from mahrem.federated.flower import run_federation as run_federation
+    from mahrem.federated.flower import serve_federation as serve_federation
+    from mahrem.federated.rules import ExactSettings as ExactSettings
+    from mahrem.federated.rules import RulesPlan as RulesPlan
+    from mahrem.federated.rules import RulesSilo as RulesSilo
+    from mahrem.federated.rules import learn_exact as learn_exact
+    from mahrem.federated.rules import learn_one_shot as learn_one_shot
+    from mahrem.federated.runs import RulesSimulation as RulesSimulation
+    from mahrem.federated.runs import RulesTask as RulesTask
+    from mahrem.federated.runs import ShapeRun as ShapeRun
+    from mahrem.federated.runs import ShapeSimulation as ShapeSimulation
+    from mahrem.federated.runs import ShapeTask as ShapeTask
+    from mahrem.federated.runs import WeightsSimulation as WeightsSimulation
+    from mahrem.federated.runs import WeightsTask as WeightsTask
+    from mahrem.federated.runs import attack_run as attack_run
+    from mahrem.federated.runs import compare_shape as compare_shape
+    from mahrem.federated.runs import is_run as is_run
+    from mahrem.federated.runs import predict_rows as predict_rows
+    from mahrem.federated.runs import report_run as report_run
+    from mahrem.federated.runs import simulate as simulate
+    from mahrem.federated.weights import LearningPlan as LearningPlan
+    from mahrem.federated.weights import Protections as Protections
+    from mahrem.federated.weights import SharedModel as SharedModel
+    from mahrem.federated.weights import SharedSchema as SharedSchema
+    from mahrem.federated.weights import TrainingSilo as TrainingSilo
+    from mahrem.federated.weights import learn_together as learn_together
+    from mahrem.federated.weights import propose_schema as propose_schema
+    from mahrem.federated.weights import read_schema as read_schema
+    from mahrem.federated.weights import write_schema as write_schema
+    from mahrem.federated.wire import LocalGrid as LocalGrid
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "ExactSettings",
-    "Federation",
-    "LearningPlan",
-    "LocalGrid",
-    "Protections",
-    "RulesPlan",
-    "RulesSilo",
-    "RulesSimulation",
-    "RulesTask",
-    "ShapeRun",
-    "ShapeSimulation",
-    "ShapeTask",
-    "SharedModel",
-    "SharedSchema",
-    "TrainingSilo",
-    "WeightsSimulation",
-    "WeightsTask",
-    "attack_run",
-    "check_client_table",
-    "compare_shape",
-    "federation_status",
-    "init_federation",
-    "is_run",
-    "join_federation",
-    "learn_exact",
-    "learn_one_shot",
-    "learn_together",
-    "predict_rows",
-    "propose_schema",
-    "read_schema",
-    "renew_certificate",
-    "report_run",
-    "reveal_model",
-    "reveal_weights",
-    "run_federation",
-    "serve_federation",
-    "simulate",
-    "write_schema",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -10,15 +10,12 @@ Models are taken from their rooms: ``from mahrem.learning.private import Private
 what all of them have in common, the contract of scikit-learn's estimators and transformers.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.learning._estimator import Estimator, Transformer
+    from mahrem.learning._estimator import Estimator as Estimator
+    from mahrem.learning._estimator import Transformer as Transformer
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = ["Estimator", "Transformer"]
+    __getattr__, __dir__, __all__ = offered(__name__)

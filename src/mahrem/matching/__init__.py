@@ -4,41 +4,24 @@ Any file will do: cells of our own grammar, plain values, labels of hierarchies.
 originals share it; distinct values are compared with distinct cells, never rows with rows.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.matching._assign import assign, recipe_cells
-    from mahrem.matching._matching import ColumnMatch, Matching, fit_of, match
-    from mahrem.matching._published import (
-        People,
-        Published,
-        as_published,
-        as_words,
-        codes_of,
-        read_people,
-        read_published,
-    )
-    from mahrem.matching._stand_ins import stand_ins
+    from mahrem.matching._assign import assign as assign
+    from mahrem.matching._assign import recipe_cells as recipe_cells
+    from mahrem.matching._matching import ColumnMatch as ColumnMatch
+    from mahrem.matching._matching import Matching as Matching
+    from mahrem.matching._matching import fit_of as fit_of
+    from mahrem.matching._matching import match as match
+    from mahrem.matching._published import People as People
+    from mahrem.matching._published import Published as Published
+    from mahrem.matching._published import as_published as as_published
+    from mahrem.matching._published import as_words as as_words
+    from mahrem.matching._published import codes_of as codes_of
+    from mahrem.matching._published import read_people as read_people
+    from mahrem.matching._published import read_published as read_published
+    from mahrem.matching._stand_ins import stand_ins as stand_ins
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "ColumnMatch",
-    "Matching",
-    "People",
-    "Published",
-    "as_published",
-    "as_words",
-    "assign",
-    "codes_of",
-    "fit_of",
-    "match",
-    "read_people",
-    "read_published",
-    "recipe_cells",
-    "stand_ins",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

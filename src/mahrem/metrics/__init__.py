@@ -6,84 +6,46 @@ the rivals have names of their own (``gcp`` and ``gcp_sum``, ``mean_class_size``
 of people in a sample in ``surveys``.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.metrics._cell_losses import cell_losses, placed_ends
-    from mahrem.metrics._classes import (
-        average_risk,
-        c_avg,
-        class_size_bins,
-        discernibility,
-        highest_risk,
-        mean_class_size,
-        share_at_risk,
-        unique_share,
-    )
-    from mahrem.metrics._correlation import correlation
-    from mahrem.metrics._covers import Cover, cover_words
-    from mahrem.metrics._entries import METRICS, Metric, MetricFacts
-    from mahrem.metrics._entropy import (
-        EntropyLoss,
-        entropy_coefficient,
-        entropy_loss,
-        entropy_loss_cells,
-        measure_entropy,
-    )
-    from mahrem.metrics._guessing import (
-        Guesser,
-        box_shrinks,
-        guess_within_classes,
-        rarest_common,
-        take_first,
-    )
-    from mahrem.metrics._information_loss import information_loss, standardised
-    from mahrem.metrics._loss import distortion, gcp, gcp_sum, iloss
-    from mahrem.metrics._published import published_loss
-    from mahrem.metrics._unique_columns import unique_columns
-    from mahrem.metrics._utility import RowCounts, measure
+    from mahrem.metrics._cell_losses import cell_losses as cell_losses
+    from mahrem.metrics._cell_losses import placed_ends as placed_ends
+    from mahrem.metrics._classes import average_risk as average_risk
+    from mahrem.metrics._classes import c_avg as c_avg
+    from mahrem.metrics._classes import class_size_bins as class_size_bins
+    from mahrem.metrics._classes import discernibility as discernibility
+    from mahrem.metrics._classes import highest_risk as highest_risk
+    from mahrem.metrics._classes import mean_class_size as mean_class_size
+    from mahrem.metrics._classes import share_at_risk as share_at_risk
+    from mahrem.metrics._classes import unique_share as unique_share
+    from mahrem.metrics._correlation import correlation as correlation
+    from mahrem.metrics._covers import Cover as Cover
+    from mahrem.metrics._covers import cover_words as cover_words
+    from mahrem.metrics._entries import METRICS as METRICS
+    from mahrem.metrics._entries import Metric as Metric
+    from mahrem.metrics._entries import MetricFacts as MetricFacts
+    from mahrem.metrics._entropy import EntropyLoss as EntropyLoss
+    from mahrem.metrics._entropy import entropy_coefficient as entropy_coefficient
+    from mahrem.metrics._entropy import entropy_loss as entropy_loss
+    from mahrem.metrics._entropy import entropy_loss_cells as entropy_loss_cells
+    from mahrem.metrics._entropy import measure_entropy as measure_entropy
+    from mahrem.metrics._guessing import Guesser as Guesser
+    from mahrem.metrics._guessing import box_shrinks as box_shrinks
+    from mahrem.metrics._guessing import guess_within_classes as guess_within_classes
+    from mahrem.metrics._guessing import rarest_common as rarest_common
+    from mahrem.metrics._guessing import take_first as take_first
+    from mahrem.metrics._information_loss import information_loss as information_loss
+    from mahrem.metrics._information_loss import standardised as standardised
+    from mahrem.metrics._loss import distortion as distortion
+    from mahrem.metrics._loss import gcp as gcp
+    from mahrem.metrics._loss import gcp_sum as gcp_sum
+    from mahrem.metrics._loss import iloss as iloss
+    from mahrem.metrics._published import published_loss as published_loss
+    from mahrem.metrics._unique_columns import unique_columns as unique_columns
+    from mahrem.metrics._utility import RowCounts as RowCounts
+    from mahrem.metrics._utility import measure as measure
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "METRICS",
-    "Cover",
-    "EntropyLoss",
-    "Guesser",
-    "Metric",
-    "MetricFacts",
-    "RowCounts",
-    "average_risk",
-    "box_shrinks",
-    "c_avg",
-    "cell_losses",
-    "class_size_bins",
-    "correlation",
-    "cover_words",
-    "discernibility",
-    "distortion",
-    "entropy_coefficient",
-    "entropy_loss",
-    "entropy_loss_cells",
-    "gcp",
-    "gcp_sum",
-    "guess_within_classes",
-    "highest_risk",
-    "iloss",
-    "information_loss",
-    "mean_class_size",
-    "measure",
-    "measure_entropy",
-    "placed_ends",
-    "published_loss",
-    "rarest_common",
-    "share_at_risk",
-    "standardised",
-    "take_first",
-    "unique_columns",
-    "unique_share",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -1,40 +1,23 @@
 """Releases: the gate before one, the recipe beside it; rooms for what is decided and what lies on disk."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.release._gate import (
-        Doubt,
-        decided,
-        find_doubts,
-        is_nearly_unique,
-        is_rarely_shared,
-        look_at,
-        notes_of_several_rows,
-        refuse_giving_away,
-    )
-    from mahrem.release._imported import ImportedPolicy, import_policy
-    from mahrem.release._recipe import BY_RECIPE, RECIPE, Recipe, read_recipe
+    from mahrem.release._gate import Doubt as Doubt
+    from mahrem.release._gate import decided as decided
+    from mahrem.release._gate import find_doubts as find_doubts
+    from mahrem.release._gate import is_nearly_unique as is_nearly_unique
+    from mahrem.release._gate import is_rarely_shared as is_rarely_shared
+    from mahrem.release._gate import look_at as look_at
+    from mahrem.release._gate import notes_of_several_rows as notes_of_several_rows
+    from mahrem.release._gate import refuse_giving_away as refuse_giving_away
+    from mahrem.release._imported import ImportedPolicy as ImportedPolicy
+    from mahrem.release._imported import import_policy as import_policy
+    from mahrem.release._recipe import BY_RECIPE as BY_RECIPE
+    from mahrem.release._recipe import RECIPE as RECIPE
+    from mahrem.release._recipe import Recipe as Recipe
+    from mahrem.release._recipe import read_recipe as read_recipe
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "BY_RECIPE",
-    "RECIPE",
-    "Doubt",
-    "ImportedPolicy",
-    "Recipe",
-    "decided",
-    "find_doubts",
-    "import_policy",
-    "is_nearly_unique",
-    "is_rarely_shared",
-    "look_at",
-    "notes_of_several_rows",
-    "read_recipe",
-    "refuse_giving_away",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -4,59 +4,38 @@ It takes a policy and gives a draft, a labelled table, files and a verdict; what
 pipeline's business. Nothing of Spark is loaded before a session is started or a frame of it comes in.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.spark._audit import audit_on_spark
-    from mahrem.spark._cluster import Spark, open_cluster
-    from mahrem.spark._draft import ClusterDraft, check_on_spark
-    from mahrem.spark._encode import number_domains
-    from mahrem.spark._files import write_on_spark
-    from mahrem.spark._frame import PlacedColumn
-    from mahrem.spark._glance import GlanceTaker, TableGlance
-    from mahrem.spark._judge import CodedColumn, Judge, promised_columns
-    from mahrem.spark._plan import CutPlan, plan_cuts
-    from mahrem.spark._prepare import prepare_on_spark, refuse_on_spark
-    from mahrem.spark._publish import class_figures
-    from mahrem.spark._strata import strata_of
-    from mahrem.spark._tally import PassCount, Piece, Survey
-    from mahrem.spark._task import LabelledTable, Task
-    from mahrem.spark._verify import ClusterVerdict, verify_on_spark
-    from mahrem.spark._watch import count_jobs, watch_tasks
+    from mahrem.spark._audit import audit_on_spark as audit_on_spark
+    from mahrem.spark._cluster import Spark as Spark
+    from mahrem.spark._cluster import open_cluster as open_cluster
+    from mahrem.spark._draft import ClusterDraft as ClusterDraft
+    from mahrem.spark._draft import check_on_spark as check_on_spark
+    from mahrem.spark._encode import number_domains as number_domains
+    from mahrem.spark._files import write_on_spark as write_on_spark
+    from mahrem.spark._frame import PlacedColumn as PlacedColumn
+    from mahrem.spark._glance import GlanceTaker as GlanceTaker
+    from mahrem.spark._glance import TableGlance as TableGlance
+    from mahrem.spark._judge import CodedColumn as CodedColumn
+    from mahrem.spark._judge import Judge as Judge
+    from mahrem.spark._judge import promised_columns as promised_columns
+    from mahrem.spark._plan import CutPlan as CutPlan
+    from mahrem.spark._plan import plan_cuts as plan_cuts
+    from mahrem.spark._prepare import prepare_on_spark as prepare_on_spark
+    from mahrem.spark._prepare import refuse_on_spark as refuse_on_spark
+    from mahrem.spark._publish import class_figures as class_figures
+    from mahrem.spark._strata import strata_of as strata_of
+    from mahrem.spark._tally import PassCount as PassCount
+    from mahrem.spark._tally import Piece as Piece
+    from mahrem.spark._tally import Survey as Survey
+    from mahrem.spark._task import LabelledTable as LabelledTable
+    from mahrem.spark._task import Task as Task
+    from mahrem.spark._verify import ClusterVerdict as ClusterVerdict
+    from mahrem.spark._verify import verify_on_spark as verify_on_spark
+    from mahrem.spark._watch import count_jobs as count_jobs
+    from mahrem.spark._watch import watch_tasks as watch_tasks
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "ClusterDraft",
-    "ClusterVerdict",
-    "CodedColumn",
-    "CutPlan",
-    "GlanceTaker",
-    "Judge",
-    "LabelledTable",
-    "PassCount",
-    "Piece",
-    "PlacedColumn",
-    "Spark",
-    "Survey",
-    "TableGlance",
-    "Task",
-    "audit_on_spark",
-    "check_on_spark",
-    "class_figures",
-    "count_jobs",
-    "number_domains",
-    "open_cluster",
-    "plan_cuts",
-    "prepare_on_spark",
-    "promised_columns",
-    "refuse_on_spark",
-    "strata_of",
-    "verify_on_spark",
-    "watch_tasks",
-    "write_on_spark",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -5,51 +5,34 @@ cut the table until parts fit, as a cluster does; every part is finished by the 
 its rows go out in the same order. What comes out is the file that a run in memory writes.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.spilled._bound import MemoryBound, needed_in_memory, usual_bound
-    from mahrem.spilled._cut import PartPlan, plan_parts
-    from mahrem.spilled._encode import SpilledTable, encode_table, with_recodings
-    from mahrem.spilled._finish import PartFinisher, finish_parts, scatter_rows
-    from mahrem.spilled._frames import FrameFiles, on_disk
-    from mahrem.spilled._order import RowOrder
-    from mahrem.spilled._pace import Pace
-    from mahrem.spilled._places import PERSON, HashedPeople, SortedRows, prepared_from
-    from mahrem.spilled._refuse import why_not_by_passes, why_not_out_of_core
-    from mahrem.spilled._rows import RowStore
-    from mahrem.spilled._sample import sample_that_fits
-    from mahrem.spilled._texts import look_at_texts
+    from mahrem.spilled._bound import MemoryBound as MemoryBound
+    from mahrem.spilled._bound import needed_in_memory as needed_in_memory
+    from mahrem.spilled._bound import usual_bound as usual_bound
+    from mahrem.spilled._cut import PartPlan as PartPlan
+    from mahrem.spilled._cut import plan_parts as plan_parts
+    from mahrem.spilled._encode import SpilledTable as SpilledTable
+    from mahrem.spilled._encode import encode_table as encode_table
+    from mahrem.spilled._encode import with_recodings as with_recodings
+    from mahrem.spilled._finish import PartFinisher as PartFinisher
+    from mahrem.spilled._finish import finish_parts as finish_parts
+    from mahrem.spilled._finish import scatter_rows as scatter_rows
+    from mahrem.spilled._frames import FrameFiles as FrameFiles
+    from mahrem.spilled._frames import on_disk as on_disk
+    from mahrem.spilled._order import RowOrder as RowOrder
+    from mahrem.spilled._pace import Pace as Pace
+    from mahrem.spilled._places import PERSON as PERSON
+    from mahrem.spilled._places import HashedPeople as HashedPeople
+    from mahrem.spilled._places import SortedRows as SortedRows
+    from mahrem.spilled._places import prepared_from as prepared_from
+    from mahrem.spilled._refuse import why_not_by_passes as why_not_by_passes
+    from mahrem.spilled._refuse import why_not_out_of_core as why_not_out_of_core
+    from mahrem.spilled._rows import RowStore as RowStore
+    from mahrem.spilled._sample import sample_that_fits as sample_that_fits
+    from mahrem.spilled._texts import look_at_texts as look_at_texts
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "PERSON",
-    "FrameFiles",
-    "HashedPeople",
-    "MemoryBound",
-    "Pace",
-    "PartFinisher",
-    "PartPlan",
-    "RowOrder",
-    "RowStore",
-    "SortedRows",
-    "SpilledTable",
-    "encode_table",
-    "finish_parts",
-    "look_at_texts",
-    "needed_in_memory",
-    "on_disk",
-    "plan_parts",
-    "prepared_from",
-    "sample_that_fits",
-    "scatter_rows",
-    "usual_bound",
-    "why_not_by_passes",
-    "why_not_out_of_core",
-    "with_recodings",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

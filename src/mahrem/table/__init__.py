@@ -4,89 +4,50 @@ Its rooms, lowest first: ``cells`` (the grammar of published cells), ``hierarchi
 column is, and as numbers) beside ``reading``, and ``writing``. Other rooms of the house import from here.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.table._declaration import ColumnDeclaration, read_declarations, typed_declarations
-    from mahrem.table._formats import (
-        FORMATS,
-        FileFormat,
-        FormatName,
-        refuse_too_large,
-        written_formats,
-    )
-    from mahrem.table._schema import EVERY, Column, Kind, Missing, Role
-    from mahrem.table.cells import (
-        Cells,
-        Exact,
-        Members,
-        MissingCell,
-        Prefix,
-        Range,
-        Suppressed,
-        read_cell,
-        read_ranges,
-    )
-    from mahrem.table.columns import (
-        Axis,
-        Domain,
-        Leaves,
-        Moments,
-        Numbers,
-        Values,
-        Words,
-        encode_quasi,
-        encode_sensitive,
-        read_kind,
-    )
-    from mahrem.table.hierarchies import Hierarchy, read_hierarchy
-    from mahrem.table.reading import Reading, Source, as_polars, hold, is_spark_frame, open_source
+    from mahrem.table._declaration import ColumnDeclaration as ColumnDeclaration
+    from mahrem.table._declaration import read_declarations as read_declarations
+    from mahrem.table._declaration import typed_declarations as typed_declarations
+    from mahrem.table._formats import FORMATS as FORMATS
+    from mahrem.table._formats import FileFormat as FileFormat
+    from mahrem.table._formats import FormatName as FormatName
+    from mahrem.table._formats import refuse_too_large as refuse_too_large
+    from mahrem.table._formats import written_formats as written_formats
+    from mahrem.table._schema import EVERY as EVERY
+    from mahrem.table._schema import Column as Column
+    from mahrem.table._schema import Kind as Kind
+    from mahrem.table._schema import Missing as Missing
+    from mahrem.table._schema import Role as Role
+    from mahrem.table.cells import Cells as Cells
+    from mahrem.table.cells import Exact as Exact
+    from mahrem.table.cells import Members as Members
+    from mahrem.table.cells import MissingCell as MissingCell
+    from mahrem.table.cells import Prefix as Prefix
+    from mahrem.table.cells import Range as Range
+    from mahrem.table.cells import Suppressed as Suppressed
+    from mahrem.table.cells import read_cell as read_cell
+    from mahrem.table.cells import read_ranges as read_ranges
+    from mahrem.table.columns import Axis as Axis
+    from mahrem.table.columns import Domain as Domain
+    from mahrem.table.columns import Leaves as Leaves
+    from mahrem.table.columns import Moments as Moments
+    from mahrem.table.columns import Numbers as Numbers
+    from mahrem.table.columns import Values as Values
+    from mahrem.table.columns import Words as Words
+    from mahrem.table.columns import encode_quasi as encode_quasi
+    from mahrem.table.columns import encode_sensitive as encode_sensitive
+    from mahrem.table.columns import read_kind as read_kind
+    from mahrem.table.hierarchies import Hierarchy as Hierarchy
+    from mahrem.table.hierarchies import read_hierarchy as read_hierarchy
+    from mahrem.table.reading import Reading as Reading
+    from mahrem.table.reading import Source as Source
+    from mahrem.table.reading import as_polars as as_polars
+    from mahrem.table.reading import hold as hold
+    from mahrem.table.reading import is_spark_frame as is_spark_frame
+    from mahrem.table.reading import open_source as open_source
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "EVERY",
-    "FORMATS",
-    "Axis",
-    "Cells",
-    "Column",
-    "ColumnDeclaration",
-    "Domain",
-    "Exact",
-    "FileFormat",
-    "FormatName",
-    "Hierarchy",
-    "Kind",
-    "Leaves",
-    "Members",
-    "Missing",
-    "MissingCell",
-    "Moments",
-    "Numbers",
-    "Prefix",
-    "Range",
-    "Reading",
-    "Role",
-    "Source",
-    "Suppressed",
-    "Values",
-    "Words",
-    "as_polars",
-    "encode_quasi",
-    "encode_sensitive",
-    "hold",
-    "is_spark_frame",
-    "open_source",
-    "read_cell",
-    "read_declarations",
-    "read_hierarchy",
-    "read_kind",
-    "read_ranges",
-    "refuse_too_large",
-    "typed_declarations",
-    "written_formats",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

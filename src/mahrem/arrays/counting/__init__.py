@@ -3,47 +3,27 @@
 Each works on integer codes of cells.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.arrays.counting._boost import add_within_budgets
-    from mahrem.arrays.counting._cell_sums import add_cells, count_cells
-    from mahrem.arrays.counting._different import number_different
-    from mahrem.arrays.counting._equal_rows import number_equal
-    from mahrem.arrays.counting._lattice import (
-        Keys,
-        Lift,
-        cell_penalties,
-        class_figures,
-        nearest_finer,
-        regroup,
-        values_by_class,
-    )
-    from mahrem.arrays.counting._population import redraw_cells, round_weights
-    from mahrem.arrays.counting._thinning import ComparedClasses, possible_classes, stand_together
+    from mahrem.arrays.counting._boost import add_within_budgets as add_within_budgets
+    from mahrem.arrays.counting._cell_sums import add_cells as add_cells
+    from mahrem.arrays.counting._cell_sums import count_cells as count_cells
+    from mahrem.arrays.counting._different import number_different as number_different
+    from mahrem.arrays.counting._equal_rows import number_equal as number_equal
+    from mahrem.arrays.counting._lattice import Keys as Keys
+    from mahrem.arrays.counting._lattice import Lift as Lift
+    from mahrem.arrays.counting._lattice import cell_penalties as cell_penalties
+    from mahrem.arrays.counting._lattice import class_figures as class_figures
+    from mahrem.arrays.counting._lattice import nearest_finer as nearest_finer
+    from mahrem.arrays.counting._lattice import regroup as regroup
+    from mahrem.arrays.counting._lattice import values_by_class as values_by_class
+    from mahrem.arrays.counting._population import redraw_cells as redraw_cells
+    from mahrem.arrays.counting._population import round_weights as round_weights
+    from mahrem.arrays.counting._thinning import ComparedClasses as ComparedClasses
+    from mahrem.arrays.counting._thinning import possible_classes as possible_classes
+    from mahrem.arrays.counting._thinning import stand_together as stand_together
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "ComparedClasses",
-    "Keys",
-    "Lift",
-    "add_cells",
-    "add_within_budgets",
-    "cell_penalties",
-    "class_figures",
-    "count_cells",
-    "nearest_finer",
-    "number_different",
-    "number_equal",
-    "possible_classes",
-    "redraw_cells",
-    "regroup",
-    "round_weights",
-    "stand_together",
-    "values_by_class",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

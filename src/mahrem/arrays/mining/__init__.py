@@ -3,32 +3,23 @@
 Rows are bits of items; nothing here knows what an item means.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.arrays.mining._bits import Bits, ItemMatrix, count_sets, pack_bits
-    from mahrem.arrays.mining._itemsets import apriori_sets, eclat_sets, join_sets, outdone_sets
-    from mahrem.arrays.mining._prefix_tree import fp_growth_sets
-    from mahrem.arrays.mining._rule_cover import cover_first, cover_marked, first_correct, first_match
+    from mahrem.arrays.mining._bits import Bits as Bits
+    from mahrem.arrays.mining._bits import ItemMatrix as ItemMatrix
+    from mahrem.arrays.mining._bits import count_sets as count_sets
+    from mahrem.arrays.mining._bits import pack_bits as pack_bits
+    from mahrem.arrays.mining._itemsets import apriori_sets as apriori_sets
+    from mahrem.arrays.mining._itemsets import eclat_sets as eclat_sets
+    from mahrem.arrays.mining._itemsets import join_sets as join_sets
+    from mahrem.arrays.mining._itemsets import outdone_sets as outdone_sets
+    from mahrem.arrays.mining._prefix_tree import fp_growth_sets as fp_growth_sets
+    from mahrem.arrays.mining._rule_cover import cover_first as cover_first
+    from mahrem.arrays.mining._rule_cover import cover_marked as cover_marked
+    from mahrem.arrays.mining._rule_cover import first_correct as first_correct
+    from mahrem.arrays.mining._rule_cover import first_match as first_match
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "Bits",
-    "ItemMatrix",
-    "apriori_sets",
-    "count_sets",
-    "cover_first",
-    "cover_marked",
-    "eclat_sets",
-    "first_correct",
-    "first_match",
-    "fp_growth_sets",
-    "join_sets",
-    "outdone_sets",
-    "pack_bits",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -3,40 +3,23 @@
 Nothing of them can be turned back into a row.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.arrays.sketching._record_sketch import IrregularRecords, RecordBlock, RecordHashes
-    from mahrem.arrays.sketching._row_sketch import RowSketch, bytes_of
-    from mahrem.arrays.sketching._shuffle import shuffled
-    from mahrem.arrays.sketching._siphash import hash_texts
-    from mahrem.arrays.sketching._text_sketch import (
-        NO_TEXT,
-        SHAPES,
-        SPREAD,
-        LeastTexts,
-        hashes_and_shapes,
-        stay,
-    )
+    from mahrem.arrays.sketching._record_sketch import IrregularRecords as IrregularRecords
+    from mahrem.arrays.sketching._record_sketch import RecordBlock as RecordBlock
+    from mahrem.arrays.sketching._record_sketch import RecordHashes as RecordHashes
+    from mahrem.arrays.sketching._row_sketch import RowSketch as RowSketch
+    from mahrem.arrays.sketching._row_sketch import bytes_of as bytes_of
+    from mahrem.arrays.sketching._shuffle import shuffled as shuffled
+    from mahrem.arrays.sketching._siphash import hash_texts as hash_texts
+    from mahrem.arrays.sketching._text_sketch import NO_TEXT as NO_TEXT
+    from mahrem.arrays.sketching._text_sketch import SHAPES as SHAPES
+    from mahrem.arrays.sketching._text_sketch import SPREAD as SPREAD
+    from mahrem.arrays.sketching._text_sketch import LeastTexts as LeastTexts
+    from mahrem.arrays.sketching._text_sketch import hashes_and_shapes as hashes_and_shapes
+    from mahrem.arrays.sketching._text_sketch import stay as stay
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "NO_TEXT",
-    "SHAPES",
-    "SPREAD",
-    "IrregularRecords",
-    "LeastTexts",
-    "RecordBlock",
-    "RecordHashes",
-    "RowSketch",
-    "bytes_of",
-    "hash_texts",
-    "hashes_and_shapes",
-    "shuffled",
-    "stay",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

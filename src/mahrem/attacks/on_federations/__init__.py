@@ -4,17 +4,14 @@ And what hostile clients reach (:class:`Misled`). They look at what somebody in 
 runs a federation or simulates one calls them.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.attacks.on_federations._gradient_inversion import GradientInversion, rows_behind
-    from mahrem.attacks.on_federations._misled import Misled
-    from mahrem.attacks.on_federations._update_membership import UpdateMembership
+    from mahrem.attacks.on_federations._gradient_inversion import GradientInversion as GradientInversion
+    from mahrem.attacks.on_federations._gradient_inversion import rows_behind as rows_behind
+    from mahrem.attacks.on_federations._misled import Misled as Misled
+    from mahrem.attacks.on_federations._update_membership import UpdateMembership as UpdateMembership
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = ["GradientInversion", "Misled", "UpdateMembership", "rows_behind"]
+    __getattr__, __dir__, __all__ = offered(__name__)

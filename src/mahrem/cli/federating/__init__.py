@@ -4,15 +4,11 @@ Each module parses, calls ``mahrem.federated``, prints. The command line comes i
 is asked for; options and printing are those of all verbs.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.cli.federating._verbs import federate_verbs
+    from mahrem.cli.federating._verbs import federate_verbs as federate_verbs
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = ["federate_verbs"]
+    __getattr__, __dir__, __all__ = offered(__name__)

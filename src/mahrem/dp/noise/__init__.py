@@ -4,53 +4,26 @@ Each is a frozen dataclass of its settings with an ``event``; sensitivities say 
 what is noised. All noise comes from a secure source.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.dp._sensitivity import (
-        GlobalSensitivity,
-        SmoothSensitivity,
-        coarsened,
-        global_sensitivity,
-        smooth_median,
-    )
-    from mahrem.dp.noise._bounded_range import (
-        RangedExponential,
-        bounded_range_epsilon,
-        bounded_range_multiplier,
-    )
-    from mahrem.dp.noise._mechanisms import (
-        Exponential,
-        GaussianNoise,
-        IntegerNoise,
-        LaplaceNoise,
-        PermuteAndFlip,
-        gaussian_integers,
-        laplace_integers,
-    )
-    from mahrem.dp.noise._smooth import SmoothLaplace
+    from mahrem.dp._sensitivity import GlobalSensitivity as GlobalSensitivity
+    from mahrem.dp._sensitivity import SmoothSensitivity as SmoothSensitivity
+    from mahrem.dp._sensitivity import coarsened as coarsened
+    from mahrem.dp._sensitivity import global_sensitivity as global_sensitivity
+    from mahrem.dp._sensitivity import smooth_median as smooth_median
+    from mahrem.dp.noise._bounded_range import RangedExponential as RangedExponential
+    from mahrem.dp.noise._bounded_range import bounded_range_epsilon as bounded_range_epsilon
+    from mahrem.dp.noise._bounded_range import bounded_range_multiplier as bounded_range_multiplier
+    from mahrem.dp.noise._mechanisms import Exponential as Exponential
+    from mahrem.dp.noise._mechanisms import GaussianNoise as GaussianNoise
+    from mahrem.dp.noise._mechanisms import IntegerNoise as IntegerNoise
+    from mahrem.dp.noise._mechanisms import LaplaceNoise as LaplaceNoise
+    from mahrem.dp.noise._mechanisms import PermuteAndFlip as PermuteAndFlip
+    from mahrem.dp.noise._mechanisms import gaussian_integers as gaussian_integers
+    from mahrem.dp.noise._mechanisms import laplace_integers as laplace_integers
+    from mahrem.dp.noise._smooth import SmoothLaplace as SmoothLaplace
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "Exponential",
-    "GaussianNoise",
-    "GlobalSensitivity",
-    "IntegerNoise",
-    "LaplaceNoise",
-    "PermuteAndFlip",
-    "RangedExponential",
-    "SmoothLaplace",
-    "SmoothSensitivity",
-    "bounded_range_epsilon",
-    "bounded_range_multiplier",
-    "coarsened",
-    "gaussian_integers",
-    "global_sensitivity",
-    "laplace_integers",
-    "smooth_median",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

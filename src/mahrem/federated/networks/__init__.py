@@ -4,51 +4,26 @@ What clients of :mod:`~mahrem.federated.weights` train whole, parties of :mod:`~
 in pieces. It needs NumPy alone, so a client is a small program.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.federated.networks._network import (
-        LARGEST,
-        Network,
-        client_seed,
-        even_batches,
-        scores_of,
-        wrong_weights,
-    )
-    from mahrem.federated.networks._own_network import OwnNetwork
-    from mahrem.federated.networks._private_training import train_privately
-    from mahrem.federated.networks._stack import (
-        LayerStack,
-        Weights,
-        cross_entropy_slope,
-        first_weights,
-        layers_of,
-        read_values,
-        shapes_of,
-    )
-    from mahrem.federated.networks._trainable import TrainableNetwork
+    from mahrem.federated.networks._network import LARGEST as LARGEST
+    from mahrem.federated.networks._network import Network as Network
+    from mahrem.federated.networks._network import client_seed as client_seed
+    from mahrem.federated.networks._network import even_batches as even_batches
+    from mahrem.federated.networks._network import scores_of as scores_of
+    from mahrem.federated.networks._network import wrong_weights as wrong_weights
+    from mahrem.federated.networks._own_network import OwnNetwork as OwnNetwork
+    from mahrem.federated.networks._private_training import train_privately as train_privately
+    from mahrem.federated.networks._stack import LayerStack as LayerStack
+    from mahrem.federated.networks._stack import Weights as Weights
+    from mahrem.federated.networks._stack import cross_entropy_slope as cross_entropy_slope
+    from mahrem.federated.networks._stack import first_weights as first_weights
+    from mahrem.federated.networks._stack import layers_of as layers_of
+    from mahrem.federated.networks._stack import read_values as read_values
+    from mahrem.federated.networks._stack import shapes_of as shapes_of
+    from mahrem.federated.networks._trainable import TrainableNetwork as TrainableNetwork
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "LARGEST",
-    "LayerStack",
-    "Network",
-    "OwnNetwork",
-    "TrainableNetwork",
-    "Weights",
-    "client_seed",
-    "cross_entropy_slope",
-    "even_batches",
-    "first_weights",
-    "layers_of",
-    "read_values",
-    "scores_of",
-    "shapes_of",
-    "train_privately",
-    "wrong_weights",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -4,43 +4,28 @@ Exactly, from counts alone, or in one shot, where each client's rules are merged
 agreed on and nothing else; noise and dummy rules are theirs to add.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.federated.rules._agreed import AgreedClient
-    from mahrem.federated.rules._coverage import cover_together
-    from mahrem.federated.rules._crowd import RulesCrowd
-    from mahrem.federated.rules._disguise import Disguise
-    from mahrem.federated.rules._exact import ExactSettings, RulesResult, learn_exact
-    from mahrem.federated.rules._noise import discrete_laplace, perturb_rules
-    from mahrem.federated.rules._one_shot import MergedRules, learn_one_shot
-    from mahrem.federated.rules._plan import FEW_PEOPLE, RulesPlan
-    from mahrem.federated.rules._schema import RulesSchema
-    from mahrem.federated.rules._silo import ItemTable, RulesProtection, RulesSilo, cover_counts
+    from mahrem.federated.rules._agreed import AgreedClient as AgreedClient
+    from mahrem.federated.rules._coverage import cover_together as cover_together
+    from mahrem.federated.rules._crowd import RulesCrowd as RulesCrowd
+    from mahrem.federated.rules._disguise import Disguise as Disguise
+    from mahrem.federated.rules._exact import ExactSettings as ExactSettings
+    from mahrem.federated.rules._exact import RulesResult as RulesResult
+    from mahrem.federated.rules._exact import learn_exact as learn_exact
+    from mahrem.federated.rules._noise import discrete_laplace as discrete_laplace
+    from mahrem.federated.rules._noise import perturb_rules as perturb_rules
+    from mahrem.federated.rules._one_shot import MergedRules as MergedRules
+    from mahrem.federated.rules._one_shot import learn_one_shot as learn_one_shot
+    from mahrem.federated.rules._plan import FEW_PEOPLE as FEW_PEOPLE
+    from mahrem.federated.rules._plan import RulesPlan as RulesPlan
+    from mahrem.federated.rules._schema import RulesSchema as RulesSchema
+    from mahrem.federated.rules._silo import ItemTable as ItemTable
+    from mahrem.federated.rules._silo import RulesProtection as RulesProtection
+    from mahrem.federated.rules._silo import RulesSilo as RulesSilo
+    from mahrem.federated.rules._silo import cover_counts as cover_counts
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "FEW_PEOPLE",
-    "AgreedClient",
-    "Disguise",
-    "ExactSettings",
-    "ItemTable",
-    "MergedRules",
-    "RulesCrowd",
-    "RulesPlan",
-    "RulesProtection",
-    "RulesResult",
-    "RulesSchema",
-    "RulesSilo",
-    "cover_counts",
-    "cover_together",
-    "discrete_laplace",
-    "learn_exact",
-    "learn_one_shot",
-    "perturb_rules",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

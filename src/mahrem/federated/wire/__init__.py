@@ -5,73 +5,38 @@ Keys, seals between parties, the log of exchanges and the budget of bytes lie he
 signatures in ``certificates``. Nothing here knows what is learnt.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.federated.wire._byte_budget import ByteBudgetSpent
-    from mahrem.federated.wire._client_pool import ClientPool
-    from mahrem.federated.wire._exchange_log import (
-        LOG_FILES,
-        CountedGrid,
-        Described,
-        ExchangeLog,
-        WatchedGrid,
-    )
-    from mahrem.federated.wire._grid import (
-        Answerer,
-        Exchange,
-        LocalGrid,
-        MessageGrid,
-        Replies,
-        Traffic,
-        ask_all,
-        ask_together,
-        sorted_out,
-    )
-    from mahrem.federated.wire._keys import KEY, Words, derived, framed, need_cryptography
-    from mahrem.federated.wire._message import (
-        MOST_BYTES,
-        Failure,
-        Message,
-        digest_message,
-        pack_message,
-        unpack_message,
-    )
-    from mahrem.federated.wire._seal import Seal
+    from mahrem.federated.wire._byte_budget import ByteBudgetSpent as ByteBudgetSpent
+    from mahrem.federated.wire._client_pool import ClientPool as ClientPool
+    from mahrem.federated.wire._exchange_log import LOG_FILES as LOG_FILES
+    from mahrem.federated.wire._exchange_log import CountedGrid as CountedGrid
+    from mahrem.federated.wire._exchange_log import Described as Described
+    from mahrem.federated.wire._exchange_log import ExchangeLog as ExchangeLog
+    from mahrem.federated.wire._exchange_log import WatchedGrid as WatchedGrid
+    from mahrem.federated.wire._grid import Answerer as Answerer
+    from mahrem.federated.wire._grid import Exchange as Exchange
+    from mahrem.federated.wire._grid import LocalGrid as LocalGrid
+    from mahrem.federated.wire._grid import MessageGrid as MessageGrid
+    from mahrem.federated.wire._grid import Replies as Replies
+    from mahrem.federated.wire._grid import Traffic as Traffic
+    from mahrem.federated.wire._grid import ask_all as ask_all
+    from mahrem.federated.wire._grid import ask_together as ask_together
+    from mahrem.federated.wire._grid import sorted_out as sorted_out
+    from mahrem.federated.wire._keys import KEY as KEY
+    from mahrem.federated.wire._keys import Words as Words
+    from mahrem.federated.wire._keys import derived as derived
+    from mahrem.federated.wire._keys import framed as framed
+    from mahrem.federated.wire._keys import need_cryptography as need_cryptography
+    from mahrem.federated.wire._message import MOST_BYTES as MOST_BYTES
+    from mahrem.federated.wire._message import Failure as Failure
+    from mahrem.federated.wire._message import Message as Message
+    from mahrem.federated.wire._message import digest_message as digest_message
+    from mahrem.federated.wire._message import pack_message as pack_message
+    from mahrem.federated.wire._message import unpack_message as unpack_message
+    from mahrem.federated.wire._seal import Seal as Seal
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "KEY",
-    "LOG_FILES",
-    "MOST_BYTES",
-    "Answerer",
-    "ByteBudgetSpent",
-    "ClientPool",
-    "CountedGrid",
-    "Described",
-    "Exchange",
-    "ExchangeLog",
-    "Failure",
-    "LocalGrid",
-    "Message",
-    "MessageGrid",
-    "Replies",
-    "Seal",
-    "Traffic",
-    "WatchedGrid",
-    "Words",
-    "ask_all",
-    "ask_together",
-    "derived",
-    "digest_message",
-    "framed",
-    "need_cryptography",
-    "pack_message",
-    "sorted_out",
-    "unpack_message",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -5,52 +5,31 @@ asked about rows as they were. Needs the extra ``learning`` (scikit-learn), whic
 is trained.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.learning.classifiers._classifiers import (
-        CLASSIFIERS,
-        FittedClassifier,
-        need_learning,
-        train_classifier,
-    )
-    from mahrem.learning.classifiers._declared_encoder import DeclaredEncoder, DeclaredNumbers, DeclaredWords
-    from mahrem.learning.classifiers._evaluate import evaluate, target_codes
-    from mahrem.learning.classifiers._evaluate_splits import Anonymise, PublishedRows
-    from mahrem.learning.classifiers._evaluation_settings import (
-        DEFAULT_CLASSIFIERS,
-        EvaluationProtocol,
-        EvaluationSettings,
-    )
-    from mahrem.learning.classifiers._features import EncodedFeatures, Encoder, fit_encoder
-    from mahrem.learning.classifiers._scores import FIGURES, Score, Scores, answer_figures
+    from mahrem.learning.classifiers._classifiers import CLASSIFIERS as CLASSIFIERS
+    from mahrem.learning.classifiers._classifiers import FittedClassifier as FittedClassifier
+    from mahrem.learning.classifiers._classifiers import need_learning as need_learning
+    from mahrem.learning.classifiers._classifiers import train_classifier as train_classifier
+    from mahrem.learning.classifiers._declared_encoder import DeclaredEncoder as DeclaredEncoder
+    from mahrem.learning.classifiers._declared_encoder import DeclaredNumbers as DeclaredNumbers
+    from mahrem.learning.classifiers._declared_encoder import DeclaredWords as DeclaredWords
+    from mahrem.learning.classifiers._evaluate import evaluate as evaluate
+    from mahrem.learning.classifiers._evaluate import target_codes as target_codes
+    from mahrem.learning.classifiers._evaluate_splits import Anonymise as Anonymise
+    from mahrem.learning.classifiers._evaluate_splits import PublishedRows as PublishedRows
+    from mahrem.learning.classifiers._evaluation_settings import DEFAULT_CLASSIFIERS as DEFAULT_CLASSIFIERS
+    from mahrem.learning.classifiers._evaluation_settings import EvaluationProtocol as EvaluationProtocol
+    from mahrem.learning.classifiers._evaluation_settings import EvaluationSettings as EvaluationSettings
+    from mahrem.learning.classifiers._features import EncodedFeatures as EncodedFeatures
+    from mahrem.learning.classifiers._features import Encoder as Encoder
+    from mahrem.learning.classifiers._features import fit_encoder as fit_encoder
+    from mahrem.learning.classifiers._scores import FIGURES as FIGURES
+    from mahrem.learning.classifiers._scores import Score as Score
+    from mahrem.learning.classifiers._scores import Scores as Scores
+    from mahrem.learning.classifiers._scores import answer_figures as answer_figures
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "CLASSIFIERS",
-    "DEFAULT_CLASSIFIERS",
-    "FIGURES",
-    "Anonymise",
-    "DeclaredEncoder",
-    "DeclaredNumbers",
-    "DeclaredWords",
-    "EncodedFeatures",
-    "Encoder",
-    "EvaluationProtocol",
-    "EvaluationSettings",
-    "FittedClassifier",
-    "PublishedRows",
-    "Score",
-    "Scores",
-    "answer_figures",
-    "evaluate",
-    "fit_encoder",
-    "need_learning",
-    "target_codes",
-    "train_classifier",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

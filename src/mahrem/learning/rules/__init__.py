@@ -4,58 +4,34 @@ Cells of a table become items, frequent sets of items become rules, and the best
 classifies. Bins and CBA are estimators of scikit-learn's kind without importing it: this room needs no extra.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.learning.rules._bins import (
-        EqualWidthBins,
-        QuantileBins,
-        SupervisedBins,
-        put_into_bins,
-        supervised_cuts,
-    )
-    from mahrem.learning.rules._cba import CBA, CbaSettings, Cut, cba, cut_list, rules_as_text
-    from mahrem.learning.rules._class_rules import (
-        MINERS,
-        ClassRules,
-        Mining,
-        class_rules,
-        least_rows,
-        mine_sets,
-        pessimistic_error,
-    )
-    from mahrem.learning.rules._items import Items, as_cells, learn_items, number_classes
-    from mahrem.learning.rules._rule_list import Rule, RuleList
+    from mahrem.learning.rules._bins import EqualWidthBins as EqualWidthBins
+    from mahrem.learning.rules._bins import QuantileBins as QuantileBins
+    from mahrem.learning.rules._bins import SupervisedBins as SupervisedBins
+    from mahrem.learning.rules._bins import put_into_bins as put_into_bins
+    from mahrem.learning.rules._bins import supervised_cuts as supervised_cuts
+    from mahrem.learning.rules._cba import CBA as CBA
+    from mahrem.learning.rules._cba import CbaSettings as CbaSettings
+    from mahrem.learning.rules._cba import Cut as Cut
+    from mahrem.learning.rules._cba import cba as cba
+    from mahrem.learning.rules._cba import cut_list as cut_list
+    from mahrem.learning.rules._cba import rules_as_text as rules_as_text
+    from mahrem.learning.rules._class_rules import MINERS as MINERS
+    from mahrem.learning.rules._class_rules import ClassRules as ClassRules
+    from mahrem.learning.rules._class_rules import Mining as Mining
+    from mahrem.learning.rules._class_rules import class_rules as class_rules
+    from mahrem.learning.rules._class_rules import least_rows as least_rows
+    from mahrem.learning.rules._class_rules import mine_sets as mine_sets
+    from mahrem.learning.rules._class_rules import pessimistic_error as pessimistic_error
+    from mahrem.learning.rules._items import Items as Items
+    from mahrem.learning.rules._items import as_cells as as_cells
+    from mahrem.learning.rules._items import learn_items as learn_items
+    from mahrem.learning.rules._items import number_classes as number_classes
+    from mahrem.learning.rules._rule_list import Rule as Rule
+    from mahrem.learning.rules._rule_list import RuleList as RuleList
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "CBA",
-    "MINERS",
-    "CbaSettings",
-    "ClassRules",
-    "Cut",
-    "EqualWidthBins",
-    "Items",
-    "Mining",
-    "QuantileBins",
-    "Rule",
-    "RuleList",
-    "SupervisedBins",
-    "as_cells",
-    "cba",
-    "class_rules",
-    "cut_list",
-    "learn_items",
-    "least_rows",
-    "mine_sets",
-    "number_classes",
-    "pessimistic_error",
-    "put_into_bins",
-    "rules_as_text",
-    "supervised_cuts",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

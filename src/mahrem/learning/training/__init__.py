@@ -5,39 +5,26 @@ A task is settings and the public facts of a ledger; it makes an untrained estim
 public facts and weights.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.learning.training._canaries import Canaries
-    from mahrem.learning.training._entries import GRADIENTS, MODELS, PrivateModel
-    from mahrem.learning.training._fit import FitResult, TrainingRows, fit_model, planned_event
-    from mahrem.learning.training._held_out import HeldOutMeasure
-    from mahrem.learning.training._keywords import TrainingKeywords
-    from mahrem.learning.training._settings import TrainingSettings
-    from mahrem.learning.training._stored import can_rebuild, model_settings, model_weights, rebuild_model
-    from mahrem.learning.training._task import TrainingTask
+    from mahrem.learning.training._canaries import Canaries as Canaries
+    from mahrem.learning.training._entries import GRADIENTS as GRADIENTS
+    from mahrem.learning.training._entries import MODELS as MODELS
+    from mahrem.learning.training._entries import PrivateModel as PrivateModel
+    from mahrem.learning.training._fit import FitResult as FitResult
+    from mahrem.learning.training._fit import TrainingRows as TrainingRows
+    from mahrem.learning.training._fit import fit_model as fit_model
+    from mahrem.learning.training._fit import planned_event as planned_event
+    from mahrem.learning.training._held_out import HeldOutMeasure as HeldOutMeasure
+    from mahrem.learning.training._keywords import TrainingKeywords as TrainingKeywords
+    from mahrem.learning.training._settings import TrainingSettings as TrainingSettings
+    from mahrem.learning.training._stored import can_rebuild as can_rebuild
+    from mahrem.learning.training._stored import model_settings as model_settings
+    from mahrem.learning.training._stored import model_weights as model_weights
+    from mahrem.learning.training._stored import rebuild_model as rebuild_model
+    from mahrem.learning.training._task import TrainingTask as TrainingTask
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "GRADIENTS",
-    "MODELS",
-    "Canaries",
-    "FitResult",
-    "HeldOutMeasure",
-    "PrivateModel",
-    "TrainingKeywords",
-    "TrainingRows",
-    "TrainingSettings",
-    "TrainingTask",
-    "can_rebuild",
-    "fit_model",
-    "model_settings",
-    "model_weights",
-    "planned_event",
-    "rebuild_model",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

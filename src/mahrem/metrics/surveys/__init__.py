@@ -4,24 +4,16 @@ Individual risk by sampling weights, risk by a model of counts, and special uniq
 arrays as all of ``mahrem.metrics``, whose subsets of columns they share.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.metrics.surveys._individual_risk import IndividualRisk, household_risk, individual_risk
-    from mahrem.metrics.surveys._model_risk import ModelRisk, model_risk
-    from mahrem.metrics.surveys._suda import suda
+    from mahrem.metrics.surveys._individual_risk import IndividualRisk as IndividualRisk
+    from mahrem.metrics.surveys._individual_risk import household_risk as household_risk
+    from mahrem.metrics.surveys._individual_risk import individual_risk as individual_risk
+    from mahrem.metrics.surveys._model_risk import ModelRisk as ModelRisk
+    from mahrem.metrics.surveys._model_risk import model_risk as model_risk
+    from mahrem.metrics.surveys._suda import suda as suda
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "IndividualRisk",
-    "ModelRisk",
-    "household_risk",
-    "individual_risk",
-    "model_risk",
-    "suda",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -4,27 +4,17 @@ They gather rows around centres and merge what is refused. All of them take numb
 order, and grow with the square of the rows.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.partition.clustering._evolve import KAnonyMeansStar
-    from mahrem.partition.clustering._k_anonymeans import KAnonyMeans
-    from mahrem.partition.clustering._mdav import Mdav, MdavPlus
-    from mahrem.partition.clustering._ona import OnaStar
-    from mahrem.partition.clustering._variable_mdav import MdavStar, VariableMdav
+    from mahrem.partition.clustering._evolve import KAnonyMeansStar as KAnonyMeansStar
+    from mahrem.partition.clustering._k_anonymeans import KAnonyMeans as KAnonyMeans
+    from mahrem.partition.clustering._mdav import Mdav as Mdav
+    from mahrem.partition.clustering._mdav import MdavPlus as MdavPlus
+    from mahrem.partition.clustering._ona import OnaStar as OnaStar
+    from mahrem.partition.clustering._variable_mdav import MdavStar as MdavStar
+    from mahrem.partition.clustering._variable_mdav import VariableMdav as VariableMdav
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "KAnonyMeans",
-    "KAnonyMeansStar",
-    "Mdav",
-    "MdavPlus",
-    "MdavStar",
-    "OnaStar",
-    "VariableMdav",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -4,21 +4,14 @@ Local suppression is a method like any other; key sets hide until every set of c
 Both share how hidden cells are coded and counted.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.partition.hiding._key_sets import HIDDEN, KeySet, hide_for_sets
-    from mahrem.partition.hiding._local_suppression import LocalSuppression
+    from mahrem.partition.hiding._key_sets import HIDDEN as HIDDEN
+    from mahrem.partition.hiding._key_sets import KeySet as KeySet
+    from mahrem.partition.hiding._key_sets import hide_for_sets as hide_for_sets
+    from mahrem.partition.hiding._local_suppression import LocalSuppression as LocalSuppression
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "HIDDEN",
-    "KeySet",
-    "LocalSuppression",
-    "hide_for_sets",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

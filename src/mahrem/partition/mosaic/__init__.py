@@ -4,20 +4,13 @@ It begins with cuts of another room, moves rows between neighbouring classes und
 at any time with classes that hold. The work is done by kernels of ``arrays.tiling`` and ``arrays.growing``.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.partition.mosaic._mosaic import Mosaic
-    from mahrem.partition.mosaic._repaired import Repair, Repaired
+    from mahrem.partition.mosaic._mosaic import Mosaic as Mosaic
+    from mahrem.partition.mosaic._repaired import Repair as Repair
+    from mahrem.partition.mosaic._repaired import Repaired as Repaired
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "Mosaic",
-    "Repair",
-    "Repaired",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

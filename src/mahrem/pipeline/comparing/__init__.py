@@ -4,22 +4,14 @@ A :class:`Sweep` says what is tried, :func:`compare` tries it and keeps what is 
 its candidates as it does.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.pipeline.comparing._compare import candidate_verdict, compare
-    from mahrem.pipeline.comparing._comparison import Comparison
-    from mahrem.pipeline.comparing._sweep import Sweep
+    from mahrem.pipeline.comparing._compare import candidate_verdict as candidate_verdict
+    from mahrem.pipeline.comparing._compare import compare as compare
+    from mahrem.pipeline.comparing._comparison import Comparison as Comparison
+    from mahrem.pipeline.comparing._sweep import Sweep as Sweep
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "Comparison",
-    "Sweep",
-    "candidate_verdict",
-    "compare",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -4,30 +4,20 @@ Nothing here publishes: what it gives is shown to whoever holds the table. It us
 ``releasing``; no other room of ``pipeline`` uses it.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.pipeline.exploring._explorer import Explorer
-    from mahrem.pipeline.exploring._hierarchy import check_hierarchy, make_hierarchy
-    from mahrem.pipeline.exploring._inspect import Inspection, column_decisions, inspect
-    from mahrem.pipeline.exploring._lattice import GeneralisationLattice, NodeVerdict, lattice
-    from mahrem.pipeline.exploring._portraits import portray
+    from mahrem.pipeline.exploring._explorer import Explorer as Explorer
+    from mahrem.pipeline.exploring._hierarchy import check_hierarchy as check_hierarchy
+    from mahrem.pipeline.exploring._hierarchy import make_hierarchy as make_hierarchy
+    from mahrem.pipeline.exploring._inspect import Inspection as Inspection
+    from mahrem.pipeline.exploring._inspect import column_decisions as column_decisions
+    from mahrem.pipeline.exploring._inspect import inspect as inspect
+    from mahrem.pipeline.exploring._lattice import GeneralisationLattice as GeneralisationLattice
+    from mahrem.pipeline.exploring._lattice import NodeVerdict as NodeVerdict
+    from mahrem.pipeline.exploring._lattice import lattice as lattice
+    from mahrem.pipeline.exploring._portraits import portray as portray
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "Explorer",
-    "GeneralisationLattice",
-    "Inspection",
-    "NodeVerdict",
-    "check_hierarchy",
-    "column_decisions",
-    "inspect",
-    "lattice",
-    "make_hierarchy",
-    "portray",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

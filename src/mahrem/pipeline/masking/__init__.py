@@ -4,54 +4,28 @@ Each verb has a spec of its settings and gives a :class:`MaskedRelease` or a :cl
 ``releasing`` to read back what was written; no other room of ``pipeline`` uses it.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.pipeline.masking._generalize import generalize
-    from mahrem.pipeline.masking._keywords import (
-        GeneralisationKeywords,
-        PerturbationKeywords,
-        RiskKeywords,
-        SuppressionKeywords,
-    )
-    from mahrem.pipeline.masking._masked import MaskedRelease
-    from mahrem.pipeline.masking._perturb import perturb
-    from mahrem.pipeline.masking._risk import SurveyRisk, risk
-    from mahrem.pipeline.masking._settings import (
-        MASKING,
-        SHARED,
-        GeneralisationSettings,
-        PerturbationSettings,
-        RiskSettings,
-        SuppressionSettings,
-        level_settings,
-        masking_settings,
-    )
-    from mahrem.pipeline.masking._suppress import suppress
+    from mahrem.pipeline.masking._generalize import generalize as generalize
+    from mahrem.pipeline.masking._keywords import GeneralisationKeywords as GeneralisationKeywords
+    from mahrem.pipeline.masking._keywords import PerturbationKeywords as PerturbationKeywords
+    from mahrem.pipeline.masking._keywords import RiskKeywords as RiskKeywords
+    from mahrem.pipeline.masking._keywords import SuppressionKeywords as SuppressionKeywords
+    from mahrem.pipeline.masking._masked import MaskedRelease as MaskedRelease
+    from mahrem.pipeline.masking._perturb import perturb as perturb
+    from mahrem.pipeline.masking._risk import SurveyRisk as SurveyRisk
+    from mahrem.pipeline.masking._risk import risk as risk
+    from mahrem.pipeline.masking._settings import MASKING as MASKING
+    from mahrem.pipeline.masking._settings import SHARED as SHARED
+    from mahrem.pipeline.masking._settings import GeneralisationSettings as GeneralisationSettings
+    from mahrem.pipeline.masking._settings import PerturbationSettings as PerturbationSettings
+    from mahrem.pipeline.masking._settings import RiskSettings as RiskSettings
+    from mahrem.pipeline.masking._settings import SuppressionSettings as SuppressionSettings
+    from mahrem.pipeline.masking._settings import level_settings as level_settings
+    from mahrem.pipeline.masking._settings import masking_settings as masking_settings
+    from mahrem.pipeline.masking._suppress import suppress as suppress
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "MASKING",
-    "SHARED",
-    "GeneralisationKeywords",
-    "GeneralisationSettings",
-    "MaskedRelease",
-    "PerturbationKeywords",
-    "PerturbationSettings",
-    "RiskKeywords",
-    "RiskSettings",
-    "SuppressionKeywords",
-    "SuppressionSettings",
-    "SurveyRisk",
-    "generalize",
-    "level_settings",
-    "masking_settings",
-    "perturb",
-    "risk",
-    "suppress",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

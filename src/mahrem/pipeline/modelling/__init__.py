@@ -4,27 +4,17 @@
 attacks what comes out.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.pipeline.modelling._synthesize import synthesize
-    from mahrem.pipeline.modelling._synthetic_report import SYNTHESIS
-    from mahrem.pipeline.modelling._synthetic_run import SyntheticRelease
-    from mahrem.pipeline.modelling._train import train
-    from mahrem.pipeline.modelling._trained import LoadedModel, TrainedModel, load_model
+    from mahrem.pipeline.modelling._synthesize import synthesize as synthesize
+    from mahrem.pipeline.modelling._synthetic_report import SYNTHESIS as SYNTHESIS
+    from mahrem.pipeline.modelling._synthetic_run import SyntheticRelease as SyntheticRelease
+    from mahrem.pipeline.modelling._train import train as train
+    from mahrem.pipeline.modelling._trained import LoadedModel as LoadedModel
+    from mahrem.pipeline.modelling._trained import TrainedModel as TrainedModel
+    from mahrem.pipeline.modelling._trained import load_model as load_model
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "SYNTHESIS",
-    "LoadedModel",
-    "SyntheticRelease",
-    "TrainedModel",
-    "load_model",
-    "synthesize",
-    "train",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -4,34 +4,20 @@ One machine, a cluster and tables larger than memory go the same way; every fold
 rooms of ``pipeline`` use what is listed; it stands lowest among them.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.pipeline.releasing._anonymize import anonymize
-    from mahrem.pipeline.releasing._anonymizer import Anonymizer
-    from mahrem.pipeline.releasing._apply import apply
-    from mahrem.pipeline.releasing._dry_run import dry_run
-    from mahrem.pipeline.releasing._on_spark import explain
-    from mahrem.pipeline.releasing._publish import read_back
-    from mahrem.pipeline.releasing._release import Release
-    from mahrem.pipeline.releasing._report import redraw, redraw_two
-    from mahrem.pipeline.releasing._summary import floor_of
+    from mahrem.pipeline.releasing._anonymize import anonymize as anonymize
+    from mahrem.pipeline.releasing._anonymizer import Anonymizer as Anonymizer
+    from mahrem.pipeline.releasing._apply import apply as apply
+    from mahrem.pipeline.releasing._dry_run import dry_run as dry_run
+    from mahrem.pipeline.releasing._on_spark import explain as explain
+    from mahrem.pipeline.releasing._publish import read_back as read_back
+    from mahrem.pipeline.releasing._release import Release as Release
+    from mahrem.pipeline.releasing._report import redraw as redraw
+    from mahrem.pipeline.releasing._report import redraw_two as redraw_two
+    from mahrem.pipeline.releasing._summary import floor_of as floor_of
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "Anonymizer",
-    "Release",
-    "anonymize",
-    "apply",
-    "dry_run",
-    "explain",
-    "floor_of",
-    "read_back",
-    "redraw",
-    "redraw_two",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -5,15 +5,15 @@ hand. Outside use what formats may be able to do beyond opening and writing, lis
 ``reading``, whose sources it gives.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.table._formats import LabelledFiles, NumberedCells, NumberedFiles, RecordFiles, SlicedFiles
+    from mahrem.table._formats import LabelledFiles as LabelledFiles
+    from mahrem.table._formats import NumberedCells as NumberedCells
+    from mahrem.table._formats import NumberedFiles as NumberedFiles
+    from mahrem.table._formats import RecordFiles as RecordFiles
+    from mahrem.table._formats import SlicedFiles as SlicedFiles
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = ["LabelledFiles", "NumberedCells", "NumberedFiles", "RecordFiles", "SlicedFiles"]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -4,64 +4,35 @@ Outside use what is listed here: the tree, its files, its builders and what can 
 above ``cells``, in whose grammar labels are written, and knows no roles, no kinds and no axes.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.table.hierarchies._builders import (
-        cut_hierarchy,
-        date_hierarchy,
-        distinct_text,
-        group_hierarchy,
-        interval_hierarchy,
-        mask_hierarchy,
-        moment_leaves,
-        number_leaves,
-        prefix_hierarchy,
-    )
-    from mahrem.table.hierarchies._facts import HierarchyFacts, hierarchy_facts
-    from mahrem.table.hierarchies._file import read_hierarchy
-    from mahrem.table.hierarchies._hierarchy import Hierarchy
-    from mahrem.table.hierarchies._ladders import (
-        build_tree,
-        group_ladder,
-        moment_ladder,
-        number_ladder,
-        prefix_ladder,
-    )
-    from mahrem.table.hierarchies._learnt import LearntGroups, learn_hierarchies, learn_hierarchy
-    from mahrem.table.hierarchies._majority_targets import Target, number_target
-    from mahrem.table.hierarchies._nested import hierarchy_from_nested, nested_hierarchy
+    from mahrem.table.hierarchies._builders import cut_hierarchy as cut_hierarchy
+    from mahrem.table.hierarchies._builders import date_hierarchy as date_hierarchy
+    from mahrem.table.hierarchies._builders import distinct_text as distinct_text
+    from mahrem.table.hierarchies._builders import group_hierarchy as group_hierarchy
+    from mahrem.table.hierarchies._builders import interval_hierarchy as interval_hierarchy
+    from mahrem.table.hierarchies._builders import mask_hierarchy as mask_hierarchy
+    from mahrem.table.hierarchies._builders import moment_leaves as moment_leaves
+    from mahrem.table.hierarchies._builders import number_leaves as number_leaves
+    from mahrem.table.hierarchies._builders import prefix_hierarchy as prefix_hierarchy
+    from mahrem.table.hierarchies._facts import HierarchyFacts as HierarchyFacts
+    from mahrem.table.hierarchies._facts import hierarchy_facts as hierarchy_facts
+    from mahrem.table.hierarchies._file import read_hierarchy as read_hierarchy
+    from mahrem.table.hierarchies._hierarchy import Hierarchy as Hierarchy
+    from mahrem.table.hierarchies._ladders import build_tree as build_tree
+    from mahrem.table.hierarchies._ladders import group_ladder as group_ladder
+    from mahrem.table.hierarchies._ladders import moment_ladder as moment_ladder
+    from mahrem.table.hierarchies._ladders import number_ladder as number_ladder
+    from mahrem.table.hierarchies._ladders import prefix_ladder as prefix_ladder
+    from mahrem.table.hierarchies._learnt import LearntGroups as LearntGroups
+    from mahrem.table.hierarchies._learnt import learn_hierarchies as learn_hierarchies
+    from mahrem.table.hierarchies._learnt import learn_hierarchy as learn_hierarchy
+    from mahrem.table.hierarchies._majority_targets import Target as Target
+    from mahrem.table.hierarchies._majority_targets import number_target as number_target
+    from mahrem.table.hierarchies._nested import hierarchy_from_nested as hierarchy_from_nested
+    from mahrem.table.hierarchies._nested import nested_hierarchy as nested_hierarchy
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "Hierarchy",
-    "HierarchyFacts",
-    "LearntGroups",
-    "Target",
-    "build_tree",
-    "cut_hierarchy",
-    "date_hierarchy",
-    "distinct_text",
-    "group_hierarchy",
-    "group_ladder",
-    "hierarchy_facts",
-    "hierarchy_from_nested",
-    "interval_hierarchy",
-    "learn_hierarchies",
-    "learn_hierarchy",
-    "mask_hierarchy",
-    "moment_ladder",
-    "moment_leaves",
-    "nested_hierarchy",
-    "number_ladder",
-    "number_leaves",
-    "number_target",
-    "prefix_hierarchy",
-    "prefix_ladder",
-    "read_hierarchy",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

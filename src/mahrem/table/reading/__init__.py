@@ -4,88 +4,49 @@ Outside use :func:`open_source` and what else is listed here; nothing but a :cla
 It stands above ``cells`` and beside ``columns``, and decides nothing about roles or kinds.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.table.reading._asking import Database, asking
-    from mahrem.table.reading._csv import open_csv
-    from mahrem.table.reading._databases import (
-        connection_reason,
-        postgresql_driver,
-        quoted,
-        read_alone,
-        refuse_wide_role,
-    )
-    from mahrem.table.reading._frames import (
-        PolarsSource,
-        as_polars,
-        hold,
-        is_spark_frame,
-        open_polars,
-        pruned,
-        texts_of,
-    )
-    from mahrem.table.reading._landing import land_database
-    from mahrem.table.reading._numbered import NumberedTable
-    from mahrem.table.reading._reading import (
-        CONTROL,
-        NESTED,
-        ColumnSource,
-        Reading,
-        RecordReading,
-        Source,
-        name_columns,
-        number_tokens,
-    )
-    from mahrem.table.reading._records import TextRecords
-    from mahrem.table.reading._slices import ParquetSlices, TextSlices, scan_slices, scan_sparingly
-    from mahrem.table.reading._source import is_duckdb, is_postgresql, open_records, open_source
-    from mahrem.table.reading._spelling import LOOKED_AT, PlainTexts, Spelling, may_be_respelled, plain_texts
+    from mahrem.table.reading._asking import Database as Database
+    from mahrem.table.reading._asking import asking as asking
+    from mahrem.table.reading._csv import open_csv as open_csv
+    from mahrem.table.reading._databases import connection_reason as connection_reason
+    from mahrem.table.reading._databases import postgresql_driver as postgresql_driver
+    from mahrem.table.reading._databases import quoted as quoted
+    from mahrem.table.reading._databases import read_alone as read_alone
+    from mahrem.table.reading._databases import refuse_wide_role as refuse_wide_role
+    from mahrem.table.reading._frames import PolarsSource as PolarsSource
+    from mahrem.table.reading._frames import as_polars as as_polars
+    from mahrem.table.reading._frames import hold as hold
+    from mahrem.table.reading._frames import is_spark_frame as is_spark_frame
+    from mahrem.table.reading._frames import open_polars as open_polars
+    from mahrem.table.reading._frames import pruned as pruned
+    from mahrem.table.reading._frames import texts_of as texts_of
+    from mahrem.table.reading._landing import land_database as land_database
+    from mahrem.table.reading._numbered import NumberedTable as NumberedTable
+    from mahrem.table.reading._reading import CONTROL as CONTROL
+    from mahrem.table.reading._reading import NESTED as NESTED
+    from mahrem.table.reading._reading import ColumnSource as ColumnSource
+    from mahrem.table.reading._reading import Reading as Reading
+    from mahrem.table.reading._reading import RecordReading as RecordReading
+    from mahrem.table.reading._reading import Source as Source
+    from mahrem.table.reading._reading import name_columns as name_columns
+    from mahrem.table.reading._reading import number_tokens as number_tokens
+    from mahrem.table.reading._records import TextRecords as TextRecords
+    from mahrem.table.reading._slices import ParquetSlices as ParquetSlices
+    from mahrem.table.reading._slices import TextSlices as TextSlices
+    from mahrem.table.reading._slices import scan_slices as scan_slices
+    from mahrem.table.reading._slices import scan_sparingly as scan_sparingly
+    from mahrem.table.reading._source import is_duckdb as is_duckdb
+    from mahrem.table.reading._source import is_postgresql as is_postgresql
+    from mahrem.table.reading._source import open_records as open_records
+    from mahrem.table.reading._source import open_source as open_source
+    from mahrem.table.reading._spelling import LOOKED_AT as LOOKED_AT
+    from mahrem.table.reading._spelling import PlainTexts as PlainTexts
+    from mahrem.table.reading._spelling import Spelling as Spelling
+    from mahrem.table.reading._spelling import may_be_respelled as may_be_respelled
+    from mahrem.table.reading._spelling import plain_texts as plain_texts
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "CONTROL",
-    "LOOKED_AT",
-    "NESTED",
-    "ColumnSource",
-    "Database",
-    "NumberedTable",
-    "ParquetSlices",
-    "PlainTexts",
-    "PolarsSource",
-    "Reading",
-    "RecordReading",
-    "Source",
-    "Spelling",
-    "TextRecords",
-    "TextSlices",
-    "as_polars",
-    "asking",
-    "connection_reason",
-    "hold",
-    "is_duckdb",
-    "is_postgresql",
-    "is_spark_frame",
-    "land_database",
-    "may_be_respelled",
-    "name_columns",
-    "number_tokens",
-    "open_csv",
-    "open_polars",
-    "open_records",
-    "open_source",
-    "plain_texts",
-    "postgresql_driver",
-    "pruned",
-    "quoted",
-    "read_alone",
-    "refuse_wide_role",
-    "scan_slices",
-    "scan_sparingly",
-    "texts_of",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -4,29 +4,16 @@ Outside use what is listed here. It stands above ``reading``, whose way to datab
 nothing of ``mahrem.table``.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.table.writing._databases import write_database
-    from mahrem.table.writing._files import (
-        exported_names,
-        refuse_unwritable,
-        write_parts,
-        write_pieces,
-        write_table,
-    )
+    from mahrem.table.writing._databases import write_database as write_database
+    from mahrem.table.writing._files import exported_names as exported_names
+    from mahrem.table.writing._files import refuse_unwritable as refuse_unwritable
+    from mahrem.table.writing._files import write_parts as write_parts
+    from mahrem.table.writing._files import write_pieces as write_pieces
+    from mahrem.table.writing._files import write_table as write_table
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "exported_names",
-    "refuse_unwritable",
-    "write_database",
-    "write_parts",
-    "write_pieces",
-    "write_table",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -4,25 +4,17 @@ Sessions and tokens, hosts and origins, sizes and connections are checked before
 answered carries the policies that browsers keep.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.web.guard._connections import Connections, ListeningSocket
-    from mahrem.web.guard._guard import PICTURE_POLICY, REPORT_POLICY, RequestGuard
-    from mahrem.web.guard._sessions import SESSION_SECONDS, Sessions
+    from mahrem.web.guard._connections import Connections as Connections
+    from mahrem.web.guard._connections import ListeningSocket as ListeningSocket
+    from mahrem.web.guard._guard import PICTURE_POLICY as PICTURE_POLICY
+    from mahrem.web.guard._guard import REPORT_POLICY as REPORT_POLICY
+    from mahrem.web.guard._guard import RequestGuard as RequestGuard
+    from mahrem.web.guard._sessions import SESSION_SECONDS as SESSION_SECONDS
+    from mahrem.web.guard._sessions import Sessions as Sessions
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "PICTURE_POLICY",
-    "REPORT_POLICY",
-    "SESSION_SECONDS",
-    "Connections",
-    "ListeningSocket",
-    "RequestGuard",
-    "Sessions",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

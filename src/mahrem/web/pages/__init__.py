@@ -4,22 +4,14 @@ A view turns a project into a context that a template draws; words come from cat
 the same settings as bodies of the API.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.web.pages._contexts import MessagePage, Shell
-    from mahrem.web.pages._routers import PAGE_ROUTERS
-    from mahrem.web.pages._templates import render
+    from mahrem.web.pages._contexts import MessagePage as MessagePage
+    from mahrem.web.pages._contexts import Shell as Shell
+    from mahrem.web.pages._routers import PAGE_ROUTERS as PAGE_ROUTERS
+    from mahrem.web.pages._templates import render as render
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "PAGE_ROUTERS",
-    "MessagePage",
-    "Shell",
-    "render",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

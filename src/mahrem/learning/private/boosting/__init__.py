@@ -3,27 +3,17 @@
 Each record pays for itself.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.learning.private.boosting._plan import BoostingPlan
+    from mahrem.learning.private.boosting._plan import BoostingPlan as BoostingPlan
+    from mahrem.learning.private.boosting._private_boosting import BoostedTrees as BoostedTrees
+    from mahrem.learning.private.boosting._private_boosting import PrivateBoosting as PrivateBoosting
     from mahrem.learning.private.boosting._private_boosting import (
-        BoostedTrees,
-        PrivateBoosting,
-        PrivateBoostingRegressor,
+        PrivateBoostingRegressor as PrivateBoostingRegressor,
     )
-    from mahrem.learning.private.boosting._random_trees import RandomTrees
+    from mahrem.learning.private.boosting._random_trees import RandomTrees as RandomTrees
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "BoostedTrees",
-    "BoostingPlan",
-    "PrivateBoosting",
-    "PrivateBoostingRegressor",
-    "RandomTrees",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

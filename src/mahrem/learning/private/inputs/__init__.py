@@ -3,43 +3,23 @@
 A cell that does not fit its declaration is missing, whatever the others are.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.learning.private.inputs._given_values import (
-        given_numbers,
-        label_codes,
-        length_of,
-        shape_of,
-        target_numbers,
-    )
-    from mahrem.learning.private.inputs._public_inputs import (
-        PublicInputs,
-        declared_features,
-        quiet_floats,
-        read_rows,
-        shaped_rows,
-    )
-    from mahrem.learning.private.inputs._public_rows import PublicRows, clip_rows, given_rows
+    from mahrem.learning.private.inputs._given_values import given_numbers as given_numbers
+    from mahrem.learning.private.inputs._given_values import label_codes as label_codes
+    from mahrem.learning.private.inputs._given_values import length_of as length_of
+    from mahrem.learning.private.inputs._given_values import shape_of as shape_of
+    from mahrem.learning.private.inputs._given_values import target_numbers as target_numbers
+    from mahrem.learning.private.inputs._public_inputs import PublicInputs as PublicInputs
+    from mahrem.learning.private.inputs._public_inputs import declared_features as declared_features
+    from mahrem.learning.private.inputs._public_inputs import quiet_floats as quiet_floats
+    from mahrem.learning.private.inputs._public_inputs import read_rows as read_rows
+    from mahrem.learning.private.inputs._public_inputs import shaped_rows as shaped_rows
+    from mahrem.learning.private.inputs._public_rows import PublicRows as PublicRows
+    from mahrem.learning.private.inputs._public_rows import clip_rows as clip_rows
+    from mahrem.learning.private.inputs._public_rows import given_rows as given_rows
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "PublicInputs",
-    "PublicRows",
-    "clip_rows",
-    "declared_features",
-    "given_numbers",
-    "given_rows",
-    "label_codes",
-    "length_of",
-    "quiet_floats",
-    "read_rows",
-    "shape_of",
-    "shaped_rows",
-    "target_numbers",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)

@@ -3,50 +3,32 @@
 Networks of other rooms and of federations take their steps here.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.learning.private.steps._checkpoint import (
-        Checkpoint,
-        checkpoint_stream,
-        data_digest,
-        pay_or_resume,
-    )
-    from mahrem.learning.private.steps._choices import NOISES, OPTIMISERS
-    from mahrem.learning.private.steps._cost import LARGEST, ORDERS, SMALLEST, least_gaussian
-    from mahrem.learning.private.steps._descent import Augmentation, Compute, Descent, choose_device
-    from mahrem.learning.private.steps._example_gradients import ClippedSums, torch_of
-    from mahrem.learning.private.steps._mixing import refuse_mixing
-    from mahrem.learning.private.steps._plan import TrainingPlan, declared_rows
-    from mahrem.learning.private.steps._private_steps import PrivateSteps, StepExamples, limited_units
+    from mahrem.learning.private.steps._checkpoint import Checkpoint as Checkpoint
+    from mahrem.learning.private.steps._checkpoint import checkpoint_stream as checkpoint_stream
+    from mahrem.learning.private.steps._checkpoint import data_digest as data_digest
+    from mahrem.learning.private.steps._checkpoint import pay_or_resume as pay_or_resume
+    from mahrem.learning.private.steps._choices import NOISES as NOISES
+    from mahrem.learning.private.steps._choices import OPTIMISERS as OPTIMISERS
+    from mahrem.learning.private.steps._cost import LARGEST as LARGEST
+    from mahrem.learning.private.steps._cost import ORDERS as ORDERS
+    from mahrem.learning.private.steps._cost import SMALLEST as SMALLEST
+    from mahrem.learning.private.steps._cost import least_gaussian as least_gaussian
+    from mahrem.learning.private.steps._descent import Augmentation as Augmentation
+    from mahrem.learning.private.steps._descent import Compute as Compute
+    from mahrem.learning.private.steps._descent import Descent as Descent
+    from mahrem.learning.private.steps._descent import choose_device as choose_device
+    from mahrem.learning.private.steps._example_gradients import ClippedSums as ClippedSums
+    from mahrem.learning.private.steps._example_gradients import torch_of as torch_of
+    from mahrem.learning.private.steps._mixing import refuse_mixing as refuse_mixing
+    from mahrem.learning.private.steps._plan import TrainingPlan as TrainingPlan
+    from mahrem.learning.private.steps._plan import declared_rows as declared_rows
+    from mahrem.learning.private.steps._private_steps import PrivateSteps as PrivateSteps
+    from mahrem.learning.private.steps._private_steps import StepExamples as StepExamples
+    from mahrem.learning.private.steps._private_steps import limited_units as limited_units
 else:
-    __getattr__, __dir__ = offered(__name__)
-
-__all__ = [
-    "LARGEST",
-    "NOISES",
-    "OPTIMISERS",
-    "ORDERS",
-    "SMALLEST",
-    "Augmentation",
-    "Checkpoint",
-    "ClippedSums",
-    "Compute",
-    "Descent",
-    "PrivateSteps",
-    "StepExamples",
-    "TrainingPlan",
-    "checkpoint_stream",
-    "choose_device",
-    "data_digest",
-    "declared_rows",
-    "least_gaussian",
-    "limited_units",
-    "pay_or_resume",
-    "refuse_mixing",
-    "torch_of",
-]
+    __getattr__, __dir__, __all__ = offered(__name__)
