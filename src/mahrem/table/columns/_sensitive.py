@@ -23,6 +23,7 @@ _BLANK = r"[\s\x{2800}]+"  # the braille blank looks like one
 _QUOTE = r"[\x{27}\x{22}\x{60}\x{B4}\x{2018}-\x{201F}\x{2032}\x{2033}\x{AB}\x{BB}\x{2039}\x{203A}]"
 _AROUND = rf"^(?:{_QUOTE}|[\s(\[{{])+|(?:{_QUOTE}|[\s.,;:!?)\]}}])+$"
 _DASH = r"[\p{Pd}\x{2212}]"
+_SLASH = r"[\x{2044}\x{2215}]"  # of fractions: ½ is 1⁄2
 _DOTTED_I = r"i\x{307}+"  # what a capital I with a dot becomes in small letters
 _NUMBER = r"^[+-]?[0-9]+(?:\.[0-9]+)?$"
 # After folding: signs that say nothing (one + or - may be a finding), and words for it.
@@ -32,6 +33,12 @@ _INSIDE = rf"(\p{{L}}){_SIGN}([\p{{L}}\p{{N}}])", rf"(\p{{N}}){_SIGN}(\p{{L}})" 
 _CODE = r"^(\p{L}\p{N}{2})\.(\p{N}+\p{L}?)$"  # of diseases: J45.0 is J450
 _BEHIND = r"([\p{L}\p{N}])\s+([+\-]+)$"
 _FIGURES = r"^[\p{N}\s+\-_/.,]*$"  # 1-2, 1.2 and 12 are different figures
+_BETWEEN = r"(\p{N})\s*([\-_/.,])\s*(\p{N})"  # 1 - 2 is 1-2
+_CLOCK = (
+    r"^(\d{1,2}:\d{2}:\d{2})\.0+$",
+    r"^0?(\d{1,2}:\d{2})(?::00)?$",
+    r"^0(\d:\d{2}:)",
+)  # 09:30:00 is 9:30
 _NO_VALUE = r"^(?:[[\p{P}\s\x{2217}]--[\-]]*|--+|#?n/?a|<n/?a>|nan|null|\\n)$"
 
 # Small letters and digits of other scripts, and the Latin ones they are taken for; micro is not milli.
@@ -221,8 +228,8 @@ def _sensitive_leaves(name: str, leaves: Integers, hierarchy: Hierarchy) -> Valu
 def fold_alike(forms: pl.Series) -> pl.Series:
     """Give folded spellings (:func:`fold_spellings`) the form that a reader may take them for.
 
-    Accents, strokes through letters, blanks and signs inside words, blanks before a last sign, and the point
-    of a code (``j45.0``) are left out; yes and no are 1 and 0 in any words; words that say that nothing is
+    Accents, strokes through letters, blanks and signs inside words, blanks before a last sign and around signs
+    between figures, seconds that are nought, and the point of a code (``j45.0``) are left out; yes and no are 1 and 0 in any words; words that say that nothing is
     known are null. Two values of one form may still be two: ``schwül`` is not ``schwul``.
 
     Guarantees:
@@ -238,7 +245,12 @@ def fold_alike(forms: pl.Series) -> pl.Series:
     whole = bare.str.replace(_BEHIND, "${1}${2}").str.replace(_CODE, "${1}${2}")
     for inside in 2 * _INSIDE:  # signs may be near
         whole = whole.str.replace_all(inside, "${1}${2}")
-    plain = pl.when(bare.str.contains(_FIGURES)).then(bare).otherwise(whole)
+    for clock in _CLOCK:
+        whole = whole.str.replace(clock, "${1}")
+    figures = bare
+    for _ in range(2):
+        figures = figures.str.replace_all(_BETWEEN, "${1}${2}${3}")
+    plain = pl.when(bare.str.contains(_FIGURES)).then(figures).otherwise(whole)
     table = forms.to_frame("form").select(plain.alias("form"))
     meant = pl.col("form").replace(_SAME)
     return table.select(pl.when(~meant.str.contains(_NOTHING)).then(meant).alias(forms.name)).to_series()
@@ -248,7 +260,7 @@ def fold_spellings(text: pl.Series, *, numbers: bool = True) -> pl.Series:
     r"""Give each spelling the form in which it is compared; null where it is no value at all.
 
     Folded are: compatible characters (full width, ligatures, NFC and NFD), capitals (with and without the
-    Turkish dot), white space, what cannot be seen, dashes, quotes and brackets around, dots behind, small
+    Turkish dot), white space, what cannot be seen, dashes, slashes, quotes and brackets around, dots behind, small
     capitals, Cyrillic and Greek letters that look like Latin ones, and zeros that do not change a number.
     Words that only mean the same, and what may be the same (:func:`fold_alike`), stay apart. Only different
     spellings should come here: a table has far fewer of them than rows.
@@ -271,7 +283,7 @@ def fold_spellings(text: pl.Series, *, numbers: bool = True) -> pl.Series:
     # Through capitals: ß is SS there, and the last sigma is like the others.
     small = plain.str.to_lowercase().str.to_uppercase().str.to_lowercase().str.normalize("NFKC")
     alike = small.str.replace_many(_ALIKE).str.replace_all(_DOTTED_I, "i").str.normalize("NFKC")
-    dashed = alike.str.replace_all(_DASH, "-")
+    dashed = alike.str.replace_all(_DASH, "-").str.replace_all(_SLASH, "/")
     bare = text.to_frame("cell").select(dashed.str.replace_all(_AROUND, "").alias(text.name)).to_series()
     folded = _plain_numbers(bare) if numbers else bare
     return folded.set(folded.str.contains(_NO_VALUE).fill_null(value=False), None)
