@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import datetime
 import re
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -220,16 +219,16 @@ def test_a_sign_behind_a_word_is_one_value_with_or_without_a_blank_and_figures_s
 
 @given(st.times(), st.integers(0, 99), st.integers(0, 99), st.sampled_from([",", "-", "/", "\u2044"]))
 def test_a_clock_is_one_with_and_without_seconds_and_figures_with_and_without_blanks(
-    time: datetime.time, first: int, second: int, between: str
+    clock: time, first: int, second: int, between: str
 ) -> None:
     def may_be_one(*cells: str) -> bool:
         return fold_alike(fold_spellings(pl.Series(cells))).n_unique() == 1
 
-    short, whole = f"{time:%H:%M}", f"{time:%H:%M:%S}"
-    assert may_be_one(short, whole) == (time.second == 0)
+    short, whole = f"{clock:%H:%M}", f"{clock:%H:%M:%S}"
+    assert may_be_one(short, whole) == (clock.second == 0)
     assert may_be_one(whole, f"{whole}.000")
     assert may_be_one(short, short.removeprefix("0"))
-    assert not may_be_one(short, f"{(time.hour + 1) % 24:02}:{time:%M}")
+    assert not may_be_one(short, f"{(clock.hour + 1) % 24:02}:{clock:%M}")
     assert may_be_one(f"[{first}, {second}]", f"[{first},{second}]")
     assert may_be_one(f"{first}{between}{second}", f"{first} {between} {second}")
     assert not may_be_one(f"{first}{between}{second}", f"{first}{second}")
