@@ -23,7 +23,7 @@ _BLANK = r"[\s\x{2800}]+"  # the braille blank looks like one
 _QUOTE = r"[\x{27}\x{22}\x{60}\x{B4}\x{2018}-\x{201F}\x{2032}\x{2033}\x{AB}\x{BB}\x{2039}\x{203A}]"
 _AROUND = rf"^(?:{_QUOTE}|[\s(\[{{])+|(?:{_QUOTE}|[\s.,;:!?)\]}}])+$"
 _DASH = r"[\p{Pd}\x{2212}]"
-_SLASH = r"[\x{2044}\x{2215}]"  # of fractions: ½ is 1⁄2
+_SLASH = r"[\x{2044}\x{2215}]"  # of fractions: a half sign has one inside
 _DOTTED_I = r"i\x{307}+"  # what a capital I with a dot becomes in small letters
 _NUMBER = r"^[+-]?[0-9]+(?:\.[0-9]+)?$"
 # After folding: signs that say nothing (one + or - may be a finding), and words for it.
@@ -228,9 +228,10 @@ def _sensitive_leaves(name: str, leaves: Integers, hierarchy: Hierarchy) -> Valu
 def fold_alike(forms: pl.Series) -> pl.Series:
     """Give folded spellings (:func:`fold_spellings`) the form that a reader may take them for.
 
-    Accents, strokes through letters, blanks and signs inside words, blanks before a last sign and around signs
-    between figures, seconds that are nought, and the point of a code (``j45.0``) are left out; yes and no are 1 and 0 in any words; words that say that nothing is
-    known are null. Two values of one form may still be two: ``schwül`` is not ``schwul``.
+    Accents, strokes through letters, blanks and signs inside words, blanks before a last sign and around
+    signs between figures, seconds that are nought, and the point of a code (``j45.0``) are left out; yes and
+    no are 1 and 0 in any words; words that say that nothing is known are null. Two values of one form may
+    still be two: ``schwül`` is not ``schwul``.
 
     Guarantees:
         - Signs before or behind (``hiv+``, ``-5``) and those between figures (``stage 1.5``) stay.
@@ -260,8 +261,8 @@ def fold_spellings(text: pl.Series, *, numbers: bool = True) -> pl.Series:
     r"""Give each spelling the form in which it is compared; null where it is no value at all.
 
     Folded are: compatible characters (full width, ligatures, NFC and NFD), capitals (with and without the
-    Turkish dot), white space, what cannot be seen, dashes, slashes, quotes and brackets around, dots behind, small
-    capitals, Cyrillic and Greek letters that look like Latin ones, and zeros that do not change a number.
+    Turkish dot), white space, what cannot be seen, dashes, slashes, quotes and brackets around, dots behind,
+    small capitals, Cyrillic and Greek letters that look like Latin ones, and zeros that do not change a number.
     Words that only mean the same, and what may be the same (:func:`fold_alike`), stay apart. Only different
     spellings should come here: a table has far fewer of them than rows.
 
