@@ -262,7 +262,7 @@ def fold_spellings(text: pl.Series, *, numbers: bool = True) -> pl.Series:
 
     Folded are: compatible characters (full width, ligatures, NFC and NFD), capitals (with and without the
     Turkish dot), white space, what cannot be seen, dashes, slashes, quotes and brackets around, dots behind,
-    small capitals, Cyrillic and Greek letters that look like Latin ones, and zeros that do not change a number.
+    small capitals, Cyrillic and Greek letters that look like Latin ones, and zeros that change no number.
     Words that only mean the same, and what may be the same (:func:`fold_alike`), stay apart. Only different
     spellings should come here: a table has far fewer of them than rows.
 
