@@ -12,7 +12,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -23,8 +23,8 @@ from mahrem.experiments import PAPERS
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "figures"
+_LONG = 3  # digits that are written without a comma
 LOST = "none: "  # begins a command that is no more, and why
-_WORD = re.compile(r"[\w.*+-]+")
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def as_shown(value: float, like: str) -> str:
     """Write a value as a page shows such a figure: its places behind the point, commas, no leading zero."""
     sign, like = (like[0], like[1:]) if like[0] in "-−+" else ("", like)
     text = f"{abs(value):,.{len(like.partition('.')[2])}f}"
-    if "," not in like:
+    if "," not in like and len(like.partition(".")[0]) > _LONG:  # a short one does not say
         text = text.replace(",", "")
     if like.startswith("."):
         text = text.removeprefix("0")
@@ -155,6 +155,9 @@ def _numbers(value: Any, address: str) -> Iterator[tuple[str, float]]:
             yield from _numbers(inner, f"{address}[{label}]" + (f"#{seen[label]}" if seen[label] > 1 else ""))
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield address, float(value)
+    elif isinstance(value, str) and address.endswith("/note"):
+        numbers = re.findall(r"-?\d+(?:\.\d+)?", value)
+        yield from ((f"{address} {at}", float(number)) for at, number in enumerate(numbers, 1))
 
 
 _SETTINGS = ("n", "k", "l", "t", "rows", "epsilon", "runs", "clients", "groups", "classes_asked")
@@ -174,24 +177,6 @@ def _label(row: Any) -> str:
         or (key in _SETTINGS and isinstance(value, int | float))
     ]
     return " ".join(words)
-
-
-def bound(one: Shown, printed: Mapping[str, float]) -> Shown:
-    """Take a figure from what was printed: at its address, or where one address alone holds it."""
-    if one.at is not None:
-        value = printed[one.at]
-        return replace(one, printed=value, shown=as_shown(value * one.scale, one.shown))
-    wanted = set(_WORD.findall(one.name.lower()))
-    found = []
-    for scale in (1.0, 100.0, 1000.0, 1e-3, 1e-6):
-        for address, value in printed.items():
-            if as_shown(value * scale, one.shown) == one.shown:
-                words = set(_WORD.findall(re.sub(r"\w+=", "", address).lower()))
-                found.append((len(wanted & words), scale == 1.0, address, value, scale))
-    found.sort(key=lambda each: each[:2], reverse=True)
-    if not found or (len(found) > 1 and found[0][:2] == found[1][:2]):
-        return one
-    return replace(one, printed=found[0][3], at=found[0][2], scale=found[0][4])
 
 
 def fault_of_command(source: str) -> str | None:

@@ -26,7 +26,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from figure_records import FOLDER, ROOT, Record, Shown, bound, printed_in, today
+from figure_binding import bound
+from figure_records import FOLDER, ROOT, Record, Shown, printed_in, today
 
 MARK = re.compile(r"<!-- figures: ([\w.-]+)/([\w.-]+) -->")
 _UNIT = (
@@ -309,7 +310,7 @@ def _keep_run(record: str, output: str, machine: str) -> None:
     kept = Record.read(path)
     printed = printed_in(output)
     for shown in kept.places.values():
-        shown[:] = [bound(one, printed) for one in shown]
+        shown[:] = bound(shown, printed)
     kept.ran(machine)
     kept.write(path)
     figures = [one for shown in kept.places.values() for one in shown]

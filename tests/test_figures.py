@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from figure_records import LOST, Record, Shown, as_shown, bound, fault_of_command, number_of, printed_in  # noqa: E402
+from figure_binding import bound  # noqa: E402
+from figure_records import LOST, Record, Shown, as_shown, fault_of_command, number_of, printed_in  # noqa: E402
 from figures import (  # noqa: E402
     MARK,
     faults,
@@ -146,15 +147,42 @@ def test_outputs_are_read_by_address() -> None:
     assert printed_in("| kind | recall |\n|---|---|\n| name | 0.9 |\n") == {"name/recall": 0.9}
 
 
-def test_a_figure_is_bound_where_one_address_alone_has_it() -> None:
+def test_a_figure_is_found_where_value_and_words_agree() -> None:
     printed = {"[csv]/seconds": 1.504, "[parquet]/seconds": 2.0, "[parquet]/ratio": 0.25, "[csv]/ratio": 0.25}
-    csv = bound(Shown("csv | seconds", "1.50"), printed)
-    assert (csv.at, csv.printed) == ("[csv]/seconds", 1.504)
-    assert bound(csv, {"[csv]/seconds": 3.0}).shown == "3.00"
-    assert bound(Shown("csv | share", "25"), printed).at == "[csv]/ratio"
-    assert bound(Shown("share", "25"), printed).at is None
+    table = [Shown("csv | seconds", "1.50"), Shown("csv | share", "25"), Shown("share", "25")]
+    seconds, ratio, unknown = bound(table, printed)
+    assert (seconds.at, seconds.printed) == ("[csv]/seconds", 1.504)
+    assert (ratio.at, ratio.scale) == (None, 1.0)  # two digits, and one word alone agrees
+    assert bound([Shown("csv | ratio", "25")], printed)[0].at == "[csv]/ratio"
+    assert unknown.at is None
+    assert bound([seconds], {"[csv]/seconds": 3.0})[0].shown == "3.00"
     with pytest.raises(KeyError):
-        bound(csv, {})
+        bound([seconds], {})
+
+
+def test_a_figure_that_neighbours_tell_apart_is_found() -> None:
+    printed = {
+        f"[{table} {method}]/{key}": value
+        for table, method, key, value in (
+            ("adult", "mondrian", "loss", 1.25),
+            ("adult", "mondrian", "classes", 204.0),
+            ("housing", "mondrian", "loss", 3.5),
+            ("housing", "mondrian", "classes", 204.0),
+        )
+    }
+    table = [Shown("first | lost", "1.25"), Shown("first | count", "204")]
+    assert [one.at for one in bound(table, printed)] == ["[adult mondrian]/loss", "[adult mondrian]/classes"]
+
+
+@given(st.lists(st.floats(0.001, 1000), min_size=1, max_size=8, unique=True), st.data())
+def test_what_is_found_has_the_value_that_is_shown(values: list[float], data: st.DataObject) -> None:
+    printed = {f"[case {at}]/seconds": value for at, value in enumerate(values)}
+    table = [
+        Shown(f"case {at} | seconds", as_shown(value, data.draw(st.sampled_from(["0.123", "0.12", "1"]))))
+        for at, value in enumerate(values)
+    ]
+    for one in bound(table, printed):
+        assert one.printed is None or as_shown(one.printed * one.scale, one.shown) == one.shown
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:

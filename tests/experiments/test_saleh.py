@@ -80,6 +80,15 @@ def test_our_ruler_orders_the_models_as_claimed(name: str, recoding: str) -> Non
     assert lost("optimized-k") <= lost("k-anonymity") < lost("l-diversity") < lost("t-closeness")
 
 
+@pytest.mark.parametrize("model", ["optimized-k", "k-anonymity", "l-diversity", "t-closeness"])
+@pytest.mark.parametrize("name", SETS)
+def test_partitions_are_those_that_were_cut_whatever_is_published(name: str, model: str) -> None:
+    groups = measure_release(name, model, 3, None, "groups")
+    intervals = measure_release(name, model, 3, None, "intervals")
+    assert groups.partitions == intervals.partitions
+    assert groups.partitions > groups.classes
+
+
 def test_a_table_as_it_is_loses_nothing(losses: list[Row]) -> None:
     assert [row.ours for row in losses if row.method == "identity"] == [0]
 

@@ -122,11 +122,12 @@ def measure_release(
     if value is not None:
         settings["l" if model == "l-diversity" else "t"] = value
     release = anonymise(table.frame, table, recoding, settings)
-    classes = int(release.report["utility"]["classes"])
-    partitions = classes
-    if model == "optimized-k":  # rows that leave a partition as they are do not make it two
-        plain = anonymise(table.frame, table, recoding, {"k": k})
-        partitions = int(plain.report["utility"]["classes"])
+    classes = partitions = int(release.report["utility"]["classes"])
+    if recoding == "groups" or model == "optimized-k":
+        # Several partitions may publish the same groups, and exact ends keep them apart; rows that leave a
+        # partition as they are do not make it two.
+        cut = anonymise(table.frame, table, "intervals", {"k": k} if model == "optimized-k" else settings)
+        partitions = int(cut.report["utility"]["classes"])
     return AnonymisedFigures(partitions, classes, entropy_of(table, release))
 
 
