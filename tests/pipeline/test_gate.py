@@ -13,8 +13,11 @@ import mahrem as mh
 from everyday_columns import MADE_COARSER, telling_table
 from foreign_columns import foreign_table
 from mahrem.contents import look_into
-from mahrem.errors import Doubtful, GivesAway, InvalidParameter
+from mahrem.drafts import prepared_at_gate
+from mahrem.errors import Doubtful, GivesAway, Infeasible, InvalidParameter
 from mahrem.release import find_doubts
+from mahrem.release.decisions import policy_from
+from mahrem.threads import WORTH_THREADS
 from misleading import IDENTIFYING, KNOWN_TO_OTHERS, misleading_table
 from releases import crowd
 
@@ -278,3 +281,19 @@ def test_ready_policies_show_beginnings_of_codes_however_long_they_are(policy: s
     assert shown.str.strip_chars_end("*").str.len_chars().max() <= most
     if policy == "hipaa-safe-harbor":
         assert not shown.str.starts_with("036").any()
+
+
+@pytest.mark.parametrize("rows", [40, WORTH_THREADS])
+def test_the_gate_has_the_first_word_and_lets_nothing_through(rows: int) -> None:
+    mails = pl.DataFrame({"age": [20 + n % 50 for n in range(rows)]}).with_columns(
+        mail=pl.format("{}@example.org", pl.int_range(rows))
+    )
+    policy = policy_from(None, {"quasi": "age", "k": 5, "rest": "insensitive"}, whole=True)
+    with pytest.raises(GivesAway), prepared_at_gate(mails, policy) as prepared:
+        assert prepared.rows == rows  # it can be worked on meanwhile
+    with pytest.raises(GivesAway), prepared_at_gate(mails, policy):
+        raise Infeasible("no classes")
+    with pytest.raises(GivesAway):
+        mh.anonymize(mails, **{**PLAIN, "k": rows + 1}, rest="insensitive")
+    with pytest.raises(Infeasible), prepared_at_gate(mails.drop("mail"), policy):
+        raise Infeasible("no classes")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mahrem.drafts._prepare import coded_ends as coded_ends
     from mahrem.drafts._prepare import plain_text as plain_text
     from mahrem.drafts._prepare import prepare as prepare
+    from mahrem.drafts._prepare import prepared_at_gate as prepared_at_gate
     from mahrem.drafts._prepare import promise_anew as promise_anew
     from mahrem.drafts._prepare import subjects_of as subjects_of
     from mahrem.drafts._probe import probe as probe

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from mahrem.drafts._prepare import Prepared
 from mahrem.drafts._rewritten import RewrittenSource
 from mahrem.drafts._steps import Choice
 from mahrem.errors import InvalidParameter, spelled
+from mahrem.metrics import ClassLosses, class_losses
 from mahrem.partition import METHODS, Levels, Partition
 from mahrem.recode import Form, Recoding, first_cells, render, shown_names, with_more
 from mahrem.release import BY_RECIPE
@@ -58,10 +60,15 @@ class Draft:
     notes: tuple[Note, ...] = ()  # what the report must say about how it was made
     starred: bool = False  # the last class is that of rows which a method suppressed and which keep values
 
-    @property
+    @cached_property
     def sizes(self) -> Sizes:
         """Published rows in each class of the partition."""
         return np.bincount(self.labels[self.labels >= 0], minlength=self.partition.classes)
+
+    @cached_property
+    def losses(self) -> ClassLosses:
+        """What classes lose by what they show."""
+        return class_losses(self.sizes, self.cells, self.trees)
 
     @property
     def hidden(self) -> Mask:

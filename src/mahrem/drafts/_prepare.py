@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -114,6 +115,35 @@ class Prepared:
 
 def prepare(given: object, policy: Policy, *, to_publish: bool = True) -> Prepared:
     """Read what the policy names and turn it into arrays; what is to be published passes the gate first."""
+    if to_publish:
+        with prepared_at_gate(given, policy) as prepared:
+            return prepared
+    frame, taken, _ = _read(given, policy)
+    return _as_arrays(frame, taken)
+
+
+@contextmanager
+def prepared_at_gate(given: object, policy: Policy) -> Iterator[Prepared]:
+    """Prepare a table that is to be published; it passes the gate while others work on it.
+
+    Guarantees:
+        - The block ends without an error only if the table passed.
+        - What the gate refuses is said before all else that went wrong in the block.
+    """
+    frame, taken, plain = _read(given, policy)
+    with meanwhile(lambda: _pass_gate(taken, plain), rows=frame.height) as passed:
+        try:
+            prepared = _as_arrays(frame, taken)
+            del frame
+            yield prepared
+        finally:
+            notes = passed()
+    for note in notes:
+        warn_of(note)
+
+
+def _read(given: object, policy: Policy) -> tuple[pl.DataFrame, _Taken, list[str]]:
+    """Read the columns that promises speak of; gives which others are published as they are, too."""
     # A lazy frame warns when it is asked for its columns, which is how a source is recognised.
     if isinstance(given, pl.LazyFrame) or not isinstance(given, Source):
         given = open_source(given, reading_of(policy))
@@ -130,17 +160,7 @@ def prepare(given: object, policy: Policy, *, to_publish: bool = True) -> Prepar
     suppress = outcome.suppress[outcome.keep]
     refuse_beyond_limit(float(suppress.mean()) if len(suppress) else 0.0, policy)
     taken = _Taken(source, policy, leave_out, outcome.keep, suppress, coded)
-    if not to_publish:
-        return _as_arrays(frame, taken)
-    plain = [name for name in others if name not in policy.pseudonym]
-    with meanwhile(lambda: _pass_gate(taken, plain), rows=frame.height) as passed:
-        try:
-            prepared = _as_arrays(frame, taken)
-        finally:  # what the gate refuses is said before all else
-            notes = passed()
-    for note in notes:
-        warn_of(note)
-    return prepared
+    return frame, taken, [name for name in others if name not in policy.pseudonym]
 
 
 @dataclass(frozen=True)

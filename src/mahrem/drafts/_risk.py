@@ -12,7 +12,7 @@ import polars as pl
 from mahrem import check
 from mahrem.disclosed import Figure, Why, disclose, of_crowd, published
 from mahrem.errors import InvalidParameter
-from mahrem.metrics import RowCounts, average_risk, highest_risk, measure, share_at_risk, unique_share
+from mahrem.metrics import RowCounts, average_risk, highest_risk, measure_losses, share_at_risk, unique_share
 from mahrem.report import ColumnSet, ReportRisk, ReportSingling
 from mahrem.types import Floats, Integers, Sizes
 
@@ -102,13 +102,8 @@ def utility_of(draft: Draft, verdict: Verdict) -> tuple[dict[str, float], dict[s
         classes=len(verdict.sizes),
         people=verdict.people,
     )
-    return measure(
-        draft.sizes,
-        draft.cells,
-        published_rows,
-        k=draft.policy.k or 1,
-        weights=draft.policy.weights or None,
-        hierarchies=draft.trees,
+    return measure_losses(
+        draft.losses, published_rows, k=draft.policy.k or 1, weights=draft.policy.weights or None
     )
 
 

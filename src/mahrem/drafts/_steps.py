@@ -21,7 +21,7 @@ from mahrem.disclosed import published
 from mahrem.drafts._method import admission, partition_rows
 from mahrem.drafts._prepare import Prepared, people_taking_part
 from mahrem.errors import Infeasible, InvalidParameter
-from mahrem.metrics import RowCounts, measure
+from mahrem.metrics import RowCounts, measure_losses
 from mahrem.models import Counts, KAnonymity, Promise, judge
 from mahrem.partition import METHODS, Admission, Partition
 from mahrem.recode import render
@@ -211,9 +211,8 @@ class Choice:
         return Promise(KAnonymity(k)), *others
 
     def _loss(self, draft: Draft) -> float:
-        utility, _ = measure(
-            draft.sizes,
-            draft.cells,
+        utility, _ = measure_losses(
+            draft.losses,
             RowCounts(
                 rows=self.prepared.rows,
                 suppressed=int(draft.hidden.sum()),
@@ -221,7 +220,6 @@ class Choice:
             ),
             k=self._least,
             weights=self.policy.weights or None,
-            hierarchies=draft.trees,
         )
         return utility["gcp"]
 

@@ -15,6 +15,7 @@ from mahrem.table.cells import text_where_needed
 from mahrem.table.cells.formulas import neutralise_formulas
 from mahrem.table.formats import RecordFiles
 from mahrem.table.writing import exported_names, refuse_unwritable, write_pieces, write_table
+from mahrem.threads import ahead
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,7 @@ def write_draft(draft: Draft, path: Path) -> Rows | None:
         return order
     rest, order = draft.rest_for_file()
     labels = draft.labels if order is None else draft.labels[order]
-    write_pieces(_pieces(draft, rest, labels, files), path)
+    write_pieces(ahead(_pieces(draft, rest, labels, files)), path)
     return order
 
 
@@ -61,10 +62,12 @@ def _pieces(
         for (by_class, names), end in zip(runs, ends, strict=True)
     ]
     yield files.header(_exported(draft, draft.columns))
-    last, woven = draft.partition.classes, None  # what rows show that show nothing
+    last = draft.partition.classes  # what rows show that show nothing
+    woven, before = None, None
     for start in range(0, len(labels), _ROWS):
         some = beside[start : start + _ROWS]
         classes = labels[start : start + _ROWS]
+        room, before = before, woven  # those before may still be written, those before them are
         woven = weave(
             [
                 Strand(*files.records(some.select(_exported(draft, names)), end), np.arange(len(classes)))
@@ -72,7 +75,7 @@ def _pieces(
                 else Strand(*strand, np.where(classes < 0, last, classes))
                 for strand, (_, names), end in zip(strands, runs, ends, strict=True)
             ],
-            woven,  # the rows before are written
+            room,
         )
         yield woven.data
 

@@ -45,7 +45,10 @@ if TYPE_CHECKING:
     from mahrem.metrics._loss import iloss as iloss
     from mahrem.metrics._published import published_loss as published_loss
     from mahrem.metrics._unique_columns import unique_columns as unique_columns
+    from mahrem.metrics._utility import ClassLosses as ClassLosses
     from mahrem.metrics._utility import RowCounts as RowCounts
+    from mahrem.metrics._utility import class_losses as class_losses
     from mahrem.metrics._utility import measure as measure
+    from mahrem.metrics._utility import measure_losses as measure_losses
 else:
     __getattr__, __dir__, __all__ = offered(__name__)

@@ -12,6 +12,7 @@ from mahrem import check
 from mahrem.metrics._cell_losses import CellLosses, cell_losses
 from mahrem.metrics._entries import MetricFacts, take_figures
 from mahrem.metrics._loss import gcp, iloss
+from mahrem.threads import in_parallel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,17 +67,54 @@ def measure(
     Raises:
         InvalidParameter: If a weight is negative or not a number, or its column has no cells.
     """
+    return measure_losses(class_losses(sizes, cells, hierarchies), published, k=k, weights=weights)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassLosses:
+    """What the classes of a release lose; those that show the same are one.
+
+    Attributes:
+        sizes: ``(c,)`` rows in each.
+        columns: What each loses in every quasi-identifier.
+        starred: Which say nothing in it.
+    """
+
+    sizes: Sizes = field(repr=False)
+    columns: Mapping[str, CellLosses] = field(repr=False)
+    starred: Mapping[str, Mask] = field(repr=False)
+
+
+def class_losses(
+    sizes: Sizes, cells: Mapping[str, Cells], hierarchies: Mapping[str, Hierarchy] | None = None
+) -> ClassLosses:
+    """Give what :func:`measure` needs of classes, before anybody knows what is published of them."""
+    kept, merged = _distinct_classes(sizes, cells)
+
+    def lost(name: str) -> CellLosses:
+        return _of_classes(cell_losses(cells[name], (hierarchies or {}).get(name)), kept)
+
+    return ClassLosses(
+        sizes=merged,
+        columns=dict(zip(cells, in_parallel(lost, cells, rows=len(kept)), strict=True)),
+        starred={name: column.suppressed[kept] for name, column in cells.items()},
+    )
+
+
+def measure_losses(
+    classes: ClassLosses,
+    published: RowCounts,
+    *,
+    k: int,
+    weights: Mapping[str, float] | None = None,
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """Give the figures of :func:`measure` where it is known what classes lose."""
+    sizes, losses = classes.sizes, classes.columns
     named = dict(weights or {})
-    check.unknown_keys(named, tuple(cells), where="weights")
+    check.unknown_keys(named, tuple(losses), where="weights")
     for column, weight in named.items():
         check.at_least(0, **{f"weights.{column}": weight})
-    counting = np.array([named.get(column, 1.0) for column in cells], dtype=np.float64)
-    kept, sizes = _distinct_classes(sizes, cells)
-    losses = {
-        name: _of_classes(cell_losses(column, (hierarchies or {}).get(name)), kept)
-        for name, column in cells.items()
-    }
-    starred = {name: column.suppressed[kept] for name, column in cells.items()}
+    counting = np.array([named.get(column, 1.0) for column in losses], dtype=np.float64)
     facts = MetricFacts(
         sizes=sizes,
         people=sizes if published.people is None else published.people,
@@ -90,7 +128,8 @@ def measure(
         weights=counting,
     )
     return take_figures(facts), {
-        name: _of_column(sizes, loss, starred[name], published.suppressed) for name, loss in losses.items()
+        name: _of_column(sizes, loss, classes.starred[name], published.suppressed)
+        for name, loss in losses.items()
     }
 
 

@@ -163,14 +163,15 @@ def _write_folder(draft: Draft, destination: Destination, output: Path) -> tuple
     hashed: dict[str, str] = {}
     with staged_release(output, force=destination.force, hashed=hashed) as folder:
         step(Note("stage.writing"))
-        verdict, digest = checked_file(draft, folder)
-        hashed[f"data.{draft.policy.format}"] = digest
-        step(Note("stage.reporting"))
+        with meanwhile(lambda: _recipe_and_losses(draft), rows=draft.prepared.rows) as worked_out:
+            verdict, digest = checked_file(draft, folder)
+            hashed[f"data.{draft.policy.format}"] = digest
+            step(Note("stage.reporting"))
+            recipe = worked_out()
         report = replace(_report(draft, verdict, destination), fingerprint=digest)
         write_words(folder, draft.policy, report, html=destination.html)
-        recipe = recipe_of(draft)
         if recipe is not None:
-            (folder / RECIPE).write_text(recipe.text(), encoding="utf-8")
+            (folder / RECIPE).write_text(recipe, encoding="utf-8")
         if database is not None:
             step(Note("stage.database"))
             checked_database(draft, *database, replace=destination.force)
@@ -182,6 +183,13 @@ def _write_folder(draft: Draft, destination: Destination, output: Path) -> tuple
         "rows": verdict.rows,
         "seconds": round(destination.seconds, 3),
     }
+
+
+def _recipe_and_losses(draft: Draft) -> str | None:
+    """Give the text of the recipe, if there is one; what classes lose is known to the draft then, too."""
+    _ = draft.losses
+    recipe = recipe_of(draft)
+    return None if recipe is None else recipe.text()
 
 
 def _report(draft: Draft, verdict: Verdict, destination: Destination) -> Report:
