@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from mahrem.drafts._crowd import is_shifted as is_shifted
     from mahrem.drafts._doubts import accepted_columns as accepted_columns
     from mahrem.drafts._doubts import doubts_of as doubts_of
-    from mahrem.drafts._doubts import found_by as found_by
     from mahrem.drafts._doubts import tied_rows as tied_rows
     from mahrem.drafts._draft import Draft as Draft
     from mahrem.drafts._draft import beside as beside
