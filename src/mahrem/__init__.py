@@ -9,9 +9,7 @@ True
 Everything is loaded when it is first used, so that importing mahrem costs next to nothing.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.datasets import demo_patients as demo_patients

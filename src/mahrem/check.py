@@ -9,23 +9,6 @@ from typing import Any, TypeVar
 
 from mahrem.errors import ColumnNotFound, InvalidParameter, MissingExtra, shorten
 
-__all__ = [
-    "above_zero",
-    "at_least",
-    "between",
-    "by_column",
-    "column_name",
-    "column_names",
-    "columns_exist",
-    "extra",
-    "finite",
-    "one_of",
-    "under_one_name",
-    "unknown_keys",
-    "whole",
-    "whole_at_least",
-]
-
 Choice = TypeVar("Choice", bound=str)
 
 

@@ -17,8 +17,6 @@ from typing import Any, Generic, TypeVar
 
 from mahrem.errors import InvalidParameter
 
-__all__ = ["Entries", "Entry", "own_version"]
-
 
 @cache
 def own_version() -> str:

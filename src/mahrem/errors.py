@@ -36,30 +36,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar, ParamSpec, TypeVar
 
-__all__ = [
-    "PAID",
-    "BudgetExceeded",
-    "ColumnNotFound",
-    "Doubtful",
-    "GivesAway",
-    "GuaranteeBroken",
-    "Infeasible",
-    "InvalidInput",
-    "InvalidParameter",
-    "MahremError",
-    "MissingExtra",
-    "OutputFailed",
-    "PrivacyWarning",
-    "Tampered",
-    "Unforeseen",
-    "either",
-    "in_our_words",
-    "options_spelled",
-    "spelled",
-    "told_by_us",
-    "with_dashes",
-]
-
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 

@@ -11,9 +11,9 @@ import ast
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["offered"]
+__all__ = ["TYPE_CHECKING", "offered"]  # what a room needs to say what it offers
 
 
 def offered(room: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["notebook_table"]
-
 
 def notebook_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Write a title and a table; texts are escaped, numbers shortened, nothing is left as it is if None.

@@ -13,22 +13,6 @@ from typing import Any
 from mahrem import check, typed
 from mahrem.errors import InvalidParameter
 
-__all__ = [
-    "Read",
-    "Reader",
-    "anything",
-    "by_column",
-    "by_name",
-    "column",
-    "columns",
-    "number",
-    "switch",
-    "text",
-    "texts",
-    "whole",
-    "wrong_type",
-]
-
 Read = Callable[[str, Any], Any]  # the name and what was given: gives what is kept, or refuses by the name
 
 

@@ -16,8 +16,6 @@ from mahrem.partition import METHODS, Admission, Partition, Partitioner, build_m
 from mahrem.table import Values
 from mahrem.types import Codes, Points
 
-__all__ = ["check_method"]
-
 
 def check_method(
     name: str, *, options: Mapping[str, object] | None = None, tables: int = 30, seed: int = 0

@@ -17,17 +17,6 @@ from mahrem.types import Integers, Sizes
 
 WORTH_THREADS = 10_000  # rows from which on a second thread saves more than it costs
 
-__all__ = [
-    "ahead",
-    "available_threads",
-    "chunks",
-    "in_parallel",
-    "in_threads",
-    "meanwhile",
-    "spread",
-    "work_off",
-]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Task = TypeVar("Task")

@@ -7,20 +7,6 @@ from collections.abc import Iterable
 
 from mahrem.errors import InvalidParameter
 
-__all__ = [
-    "listed",
-    "names",
-    "number",
-    "numbers",
-    "pair",
-    "pairs",
-    "size",
-    "sizes",
-    "value",
-    "values",
-]
-
-
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
 

@@ -6,9 +6,7 @@ confidence interval. Findings hold figures, never a person and never a value. It
 ``on_models`` (and rows that models made up) and ``on_federations``.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.attacks._entries import ATTACKS as ATTACKS

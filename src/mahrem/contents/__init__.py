@@ -4,9 +4,7 @@ One entry per kind of content (:data:`CONTENTS`) has a detector that takes disti
 :func:`look_into` asks them all, settles which explanation is best, and adds what columns tell about others.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.contents._distinct import DistinctCells as DistinctCells

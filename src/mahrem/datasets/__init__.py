@@ -5,9 +5,7 @@ Benchmark files are found through ``MAHREM_DATA``. Nothing of them is stored her
 the folder's manifest.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.datasets._benchmark import Dataset as Dataset

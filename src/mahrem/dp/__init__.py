@@ -5,9 +5,7 @@ without paying. Its rooms: ``accounting`` (events and what they cost), ``noise``
 ``queries`` (questions with error bars).
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.dp._facts import Facts as Facts

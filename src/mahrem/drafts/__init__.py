@@ -5,9 +5,7 @@ A table is prepared (roles, axes, values), its rows are sorted and its cells rew
 never handed out: ``pipeline`` verifies what will be published first.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.drafts._coarse_axes import coarse_axis as coarse_axis

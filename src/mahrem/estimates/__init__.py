@@ -4,9 +4,7 @@ Plain functions of class sizes. Reports measure with them (``metrics`` offers th
 models promise what they say.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.estimates._attackers import Risk as Risk

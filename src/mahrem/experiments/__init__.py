@@ -4,9 +4,7 @@ Published figures are data files beside the code, with their source named; each 
 with which data and settings its tables are made again.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.experiments._reproduce import PAPERS as PAPERS

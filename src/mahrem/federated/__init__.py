@@ -15,9 +15,7 @@ Sums under masks and clients in processes of their own (Flower) need the extra `
 the extra ``he``; both are loaded when used.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.federated.flower import Federation as Federation

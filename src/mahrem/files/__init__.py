@@ -4,9 +4,7 @@ Everything that writes goes through here: a stage is private from its first byte
 with its process, and takes its name in one step. It knows nothing of tables.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.files._keys import SHORTEST_KEY as SHORTEST_KEY

@@ -10,9 +10,7 @@ Models are taken from their rooms: ``from mahrem.learning.private import Private
 what all of them have in common, the contract of scikit-learn's estimators and transformers.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.learning._estimator import Estimator as Estimator

@@ -4,9 +4,7 @@ Any file will do: cells of our own grammar, plain values, labels of hierarchies.
 originals share it; distinct values are compared with distinct cells, never rows with rows.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.matching._assign import assign as assign

@@ -6,9 +6,7 @@ the rivals have names of their own (``gcp`` and ``gcp_sum``, ``mean_class_size``
 of people in a sample in ``surveys``.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.metrics._cell_losses import cell_losses as cell_losses

@@ -8,8 +8,6 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats
 
-__all__ = ["eigenvalue_change", "il1s", "interval_share", "linked_share", "moment_changes", "slope_change"]
-
 _BLOCK = 2**22
 
 

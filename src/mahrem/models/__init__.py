@@ -6,9 +6,7 @@ algebra: whether a union of admissible classes is admissible, and whether a larg
 population behind a sample is in ``populations``, who shows which values in ``people``.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.models._alpha_k import AlphaK as AlphaK

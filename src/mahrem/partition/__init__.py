@@ -5,9 +5,7 @@ out is a :class:`Partition`, a label for every row. Which classes may stand is n
 :class:`Admission` asks the privacy models, for all candidates at once.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.partition._choice import LIGHT as LIGHT

@@ -4,9 +4,7 @@ None of them promises k. A perturbation is a frozen dataclass of its settings, c
 columns and a source of randomness; what it keeps is in its Guarantees, and what it gives away is measured.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.perturbation._coding import Coding as Coding

@@ -4,9 +4,7 @@ Its rooms: ``releasing``, which the others use, ``masking``, ``comparing``, ``ex
 ``auditing``. Verbs and what they give are offered here, specs of their settings by the rooms.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.attacks import RedTeam as RedTeam

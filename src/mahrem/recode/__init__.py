@@ -4,9 +4,7 @@ A recoding is a frozen dataclass of its settings, called with a column's axis, t
 number of classes; it gives back one cell for each class. :func:`render` spreads them over the rows.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.recode._blocks import Blocks as Blocks

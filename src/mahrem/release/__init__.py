@@ -1,8 +1,6 @@
 """Releases: the gate before one, the recipe beside it; rooms for what is decided and what lies on disk."""
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.release._gate import Doubt as Doubt

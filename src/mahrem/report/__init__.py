@@ -4,9 +4,7 @@ The page is drawn from the content of ``report.json`` alone, so that it can be r
 languages. Nothing in it is finer than the promise: small counts are hidden, rare values are not named.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.report._accuracy import accuracy_svg as accuracy_svg

@@ -4,9 +4,7 @@ It takes a policy and gives a draft, a labelled table, files and a verdict; what
 pipeline's business. Nothing of Spark is loaded before a session is started or a frame of it comes in.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.spark._audit import audit_on_spark as audit_on_spark

@@ -5,9 +5,7 @@ cut the table until parts fit, as a cluster does; every part is finished by the 
 its rows go out in the same order. What comes out is the file that a run in memory writes.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.spilled._bound import MemoryBound as MemoryBound

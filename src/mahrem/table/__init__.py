@@ -4,9 +4,7 @@ Its rooms, lowest first: ``cells`` (the grammar of published cells), ``hierarchi
 column is, and as numbers) beside ``reading``, and ``writing``. Other rooms of the house import from here.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.table._declaration import ColumnDeclaration as ColumnDeclaration

@@ -5,9 +5,7 @@ import contract keeps it so. Every release passes through here before it gets it
 ``mahrem audit`` is the same check on any file.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.verify._cell_bounds import CellBounds as CellBounds

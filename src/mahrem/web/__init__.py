@@ -3,9 +3,7 @@
 Needs the extra ``web``. Nothing heavy is loaded before a server is made.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.web._serve import create_app as create_app

@@ -3,9 +3,7 @@
 All take points as rows of floats and give a label for each.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.arrays.averaging._anonymeans import groups_from_centres as groups_from_centres

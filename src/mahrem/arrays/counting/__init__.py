@@ -3,9 +3,7 @@
 Each works on integer codes of cells.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.arrays.counting._boost import add_within_budgets as add_within_budgets

@@ -3,9 +3,7 @@
 Segments are laid out once and split in place; trees of words and what is left over stand beside them.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.arrays.cutting._branches import Branches as Branches

@@ -3,9 +3,7 @@
 Cells have costs, promises say what a class still needs, and both follow a row that comes or goes.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.arrays.growing._costs import RANGE as RANGE

@@ -3,9 +3,7 @@
 Rows are bits of items; nothing here knows what an item means.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.arrays.mining._bits import Bits as Bits

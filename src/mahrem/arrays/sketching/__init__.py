@@ -3,9 +3,7 @@
 Nothing of them can be turned back into a row.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.arrays.sketching._record_sketch import IrregularRecords as IrregularRecords

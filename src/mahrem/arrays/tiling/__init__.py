@@ -3,9 +3,7 @@
 Costs here are widths of axes; :mod:`mahrem.arrays.growing` counts published cells under promises.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.arrays.tiling._merge import merge_in_tiles as merge_in_tiles

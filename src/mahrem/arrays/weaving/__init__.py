@@ -1,8 +1,6 @@
 """Files of text put together from pieces that many rows share, and taken apart again."""
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.arrays.weaving._unravel import Cells as Cells

@@ -4,9 +4,7 @@ And what hostile clients reach (:class:`Misled`). They look at what somebody in 
 runs a federation or simulates one calls them.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_federations._gradient_inversion import GradientInversion as GradientInversion

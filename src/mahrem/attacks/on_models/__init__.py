@@ -4,9 +4,7 @@ They take anything with ``predict_proba``, rows it was trained on and rows it ne
 bounds epsilon from below. ``against`` tries an attack on a :class:`ModelTarget` or a :class:`RowsTarget`.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_models._attribute_inference import AttributeFinding as AttributeFinding

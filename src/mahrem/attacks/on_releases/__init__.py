@@ -4,9 +4,7 @@ Each is a frozen dataclass of settings, called with a release (any published tab
 data, the original; ``against`` tries it on a :class:`ReleaseTarget` in all its ways.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._background import PopulationPriors as PopulationPriors

@@ -4,9 +4,7 @@ Each module parses, calls ``mahrem.federated``, prints. The command line comes i
 is asked for; options and printing are those of all verbs.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.cli.federating._verbs import federate_verbs as federate_verbs

@@ -4,9 +4,7 @@ An event says what happened (noise of which kind and size, how often); a cost is
 person. Nothing here touches data or a ledger.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.dp.accounting._accounting import Cost as Cost

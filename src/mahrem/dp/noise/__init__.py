@@ -4,9 +4,7 @@ Each is a frozen dataclass of its settings with an ``event``; sensitivities say 
 what is noised. All noise comes from a secure source.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.dp._sensitivity import GlobalSensitivity as GlobalSensitivity

@@ -4,9 +4,7 @@
 public facts alone; an answer looks at data only after the ledger has paid.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.dp._tally import Condition as Condition

@@ -4,9 +4,7 @@ Every message goes through TLS and is signed by a client whose key stands in the
 is taken from the server. The extra ``federated`` is needed.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.federated.flower._federation import Federation as Federation

@@ -4,9 +4,7 @@ What clients of :mod:`~mahrem.federated.weights` train whole, parties of :mod:`~
 in pieces. It needs NumPy alone, so a client is a small program.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.federated.networks._network import LARGEST as LARGEST

@@ -4,9 +4,7 @@ Exactly, from counts alone, or in one shot, where each client's rules are merged
 agreed on and nothing else; noise and dummy rules are theirs to add.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.federated.rules._agreed import AgreedClient as AgreedClient

@@ -4,9 +4,7 @@ A task says what is learnt; a run goes on after its last round and keeps what it
 out here, and a finished run is attacked.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.federated.runs._agreed_shape import AgreedShape as AgreedShape

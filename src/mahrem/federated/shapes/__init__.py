@@ -4,9 +4,7 @@ Vertical, split, U-shaped, gossip and transfer learning, each as a client and a 
 grid. Ids are aligned and labels randomised here.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.federated.shapes._aligned_party import Columns as Columns

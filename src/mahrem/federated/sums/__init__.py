@@ -4,9 +4,7 @@ An adder asks many clients one question and gives the total; who hides numbers w
 but a sum over enough of them can be read. What the numbers mean, other rooms know.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.federated.sums._adder import Adder as Adder

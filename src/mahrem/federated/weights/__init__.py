@@ -4,9 +4,7 @@ The plan with its protections, the silo, the server's rounds, how weights are pu
 common model. Clients that lie, and listeners, are here too: to attack a federation before others do.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.federated.weights._average import enough as enough

@@ -5,9 +5,7 @@ Keys, seals between parties, the log of exchanges and the budget of bytes lie he
 signatures in ``certificates``. Nothing here knows what is learnt.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.federated.wire._byte_budget import ByteBudgetSpent as ByteBudgetSpent

@@ -16,22 +16,6 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey, EllipticCurvePublicKey
     from cryptography.x509 import Certificate
 
-__all__ = [
-    "fingerprint",
-    "make_authority",
-    "make_node_key",
-    "make_server_certificate",
-    "read_certificate",
-    "read_private_key",
-    "read_public_key",
-    "read_secret",
-    "refuse_dates",
-    "sign_bytes",
-    "signature_holds",
-    "write_private",
-    "write_public",
-]
-
 HALF = 48  # bytes of each of a signature's two numbers on P-384
 NAME = "mahrem federation"
 

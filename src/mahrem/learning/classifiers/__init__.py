@@ -5,9 +5,7 @@ asked about rows as they were. Needs the extra ``learning`` (scikit-learn), whic
 is trained.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.learning.classifiers._classifiers import CLASSIFIERS as CLASSIFIERS

@@ -4,9 +4,7 @@ Noise on gradients (networks; the extra ``train``), on the loss, on the coeffici
 (regressions; the extra ``dp``). Plans, secret streams and the private loop itself lie here for other rooms.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.learning.private._paid_score import PaidScore as PaidScore

@@ -4,9 +4,7 @@ Cells of a table become items, frequent sets of items become rules, and the best
 classifies. Bins and CBA are estimators of scikit-learn's kind without importing it: this room needs no extra.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.learning.rules._bins import EqualWidthBins as EqualWidthBins

@@ -4,9 +4,7 @@ A schema of public facts says what may be published; a synthesiser (marginals, o
 paid from a ledger, and drawn from for free. Here too: how good a synthetic table is against the real one.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.learning.synthesis._adversarial import Adversarial as Adversarial

@@ -5,9 +5,7 @@ A task is settings and the public facts of a ledger; it makes an untrained estim
 public facts and weights.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.learning.training._canaries import Canaries as Canaries

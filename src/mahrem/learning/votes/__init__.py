@@ -4,9 +4,7 @@ What a vote costs is said beside it: by its data, or smoothed so that the cost m
 Scores and votes of models that are asked in the open are made private the same way.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.learning.votes._disjoint_teachers import count_votes as count_votes

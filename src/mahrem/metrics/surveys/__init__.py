@@ -4,9 +4,7 @@ Individual risk by sampling weights, risk by a model of counts, and special uniq
 arrays as all of ``mahrem.metrics``, whose subsets of columns they share.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.metrics.surveys._individual_risk import IndividualRisk as IndividualRisk

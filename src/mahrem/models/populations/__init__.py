@@ -4,9 +4,7 @@ Some judge each class by what ``mahrem.estimates`` says of the population, some 
 (:class:`TableModel`). They are models as all others of ``mahrem.models``, which nobody loads to list them.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.models.populations._population_k_map import PeopleEnough as PeopleEnough

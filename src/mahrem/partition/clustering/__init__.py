@@ -4,9 +4,7 @@ They gather rows around centres and merge what is refused. All of them take numb
 order, and grow with the square of the rows.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.partition.clustering._evolve import KAnonyMeansStar as KAnonyMeansStar

@@ -4,9 +4,7 @@ A cut is chosen by a kernel of ``arrays.cutting``; the utility-aware rounds, kep
 jittered lines wrap any method of this kind. Trees of columns come in as a forest of leaves.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.partition.cutting._canon import Canon as Canon

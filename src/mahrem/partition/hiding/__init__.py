@@ -4,9 +4,7 @@ Local suppression is a method like any other; key sets hide until every set of c
 Both share how hidden cells are coded and counted.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.partition.hiding._key_sets import HIDDEN as HIDDEN

@@ -4,9 +4,7 @@
 not meet, leftovers find a class for rows that none would take. Methods ask here and never judge themselves.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.partition.judging._admission import Admission as Admission

@@ -4,9 +4,7 @@ A search says which nodes to try; the judge counts and the objective ranks them.
 a search found, class by class.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.partition.lattice._bottom_up import BottomUp as BottomUp

@@ -4,9 +4,7 @@ It begins with cuts of another room, moves rows between neighbouring classes und
 at any time with classes that hold. The work is done by kernels of ``arrays.tiling`` and ``arrays.growing``.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.partition.mosaic._mosaic import Mosaic as Mosaic

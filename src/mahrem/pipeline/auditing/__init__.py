@@ -4,9 +4,7 @@ An audit needs the published table alone, an attack the source too. It knows how
 synthetic table lie in their folders, and no other room of ``pipeline`` uses it.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.pipeline.auditing._attack import attack as attack

@@ -4,9 +4,7 @@ A :class:`Sweep` says what is tried, :func:`compare` tries it and keeps what is 
 its candidates as it does.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.pipeline.comparing._compare import candidate_verdict as candidate_verdict

@@ -4,9 +4,7 @@ Nothing here publishes: what it gives is shown to whoever holds the table. It us
 ``releasing``; no other room of ``pipeline`` uses it.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.pipeline.exploring._explorer import Explorer as Explorer

@@ -4,9 +4,7 @@ Each verb has a spec of its settings and gives a :class:`MaskedRelease` or a :cl
 ``releasing`` to read back what was written; no other room of ``pipeline`` uses it.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.pipeline.masking._generalize import generalize as generalize

@@ -4,9 +4,7 @@
 attacks what comes out.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.pipeline.modelling._synthesize import synthesize as synthesize

@@ -4,9 +4,7 @@ One machine, a cluster and tables larger than memory go the same way; every fold
 rooms of ``pipeline`` use what is listed; it stands lowest among them.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.pipeline.releasing._anonymize import anonymize as anonymize

@@ -1,8 +1,6 @@
 """Decisions about a release: the policy, what it says of each column, ready policies and their template."""
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.release.decisions._cell_pricing import CellPricing as CellPricing

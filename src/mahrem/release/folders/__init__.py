@@ -1,8 +1,6 @@
 """Release folders and records: staged files, hashes, signatures, claims, runs and people remembered."""
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.release.folders._folder import DATA_FILES as DATA_FILES

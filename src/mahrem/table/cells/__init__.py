@@ -5,9 +5,7 @@ a cell says by itself), ``formulas`` (what spreadsheets would run) and ``zones``
 ``mahrem.table`` and knows text, numbers and moments, but no column, no hierarchy and no file.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.table.cells._grammar import SUPPRESSED as SUPPRESSED

@@ -21,20 +21,6 @@ import polars as pl
 from mahrem.table.cells._number_grid import EXACT
 from mahrem.table.cells.spellings import numbers_of, one_spelling, written_moment, written_number
 
-__all__ = [
-    "TEXT_OF_MIDNIGHT",
-    "day_alone",
-    "number_alone",
-    "part_of_width",
-    "place_alone",
-    "plain_alone",
-    "text_alone",
-    "texts_of_objects",
-    "value_alone",
-    "value_of",
-    "values_of",
-]
-
 _DAY = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ].*)?$"
 _CLOCK = "%Y-%m-%dT%H:%M:%S%.f"
 _MIDNIGHT = r"T00:00:00(?:[+-][0-9]{2}:[0-9]{2})?$"  # a day, whatever zone it was put in

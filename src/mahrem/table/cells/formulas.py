@@ -9,16 +9,6 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = [
-    "DISARMED",
-    "FORMULA",
-    "neutralise_formulas",
-    "neutralise_names",
-    "restore_cells",
-    "restore_formulas",
-    "restored_cells",
-]
-
 DISARMED = r"^'+[=+\-@\t\r]"
 FORMULA = (  # what begins like one, less plain numbers [+-][0-9.,]+([eE][+-]?[0-9]+)?: in one pass
     r"^(?:'+[=+\-@\t\r]|[=@\t\r]|[+\-](?:$|[^0-9.,])|[+\-][0-9.,]+"

@@ -16,17 +16,6 @@ import polars as pl
 
 from mahrem.table.cells._number_grid import EXACT
 
-__all__ = [
-    "MISSING",
-    "TRUTHS",
-    "are_words",
-    "is_unsure_day",
-    "numbers_of",
-    "one_spelling",
-    "written_moment",
-    "written_number",
-]
-
 # What pyarrow takes for missing in a column of numbers, and for a word in a column of words.
 MISSING = frozenset(
     [

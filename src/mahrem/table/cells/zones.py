@@ -15,21 +15,6 @@ import polars as pl
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "CALENDAR_STEPS",
-    "OFFSET",
-    "calendar",
-    "instants",
-    "moment_text",
-    "named_zone",
-    "offset_form",
-    "on_this_clock",
-    "seconds_off",
-    "wall_clock",
-    "within_calendar",
-    "zone_of_offset",
-]
-
 OFFSET = r"(?:Z|[+-](?:0[0-9]|1[0-5])(?::?[0-5][0-9](?::?[0-5][0-9])?)?)"  # behind a time of day
 _HOUR = 3600
 _PARTS = r"^([+-])([0-9]{2}):?([0-9]{2})?:?([0-9]{2})?$"

@@ -4,9 +4,7 @@ Outside use what is listed here; methods see only :class:`Axis` and :class:`Valu
 ``hierarchies`` and beside ``reading``, and never opens a file.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.files import make_key as make_key

@@ -5,9 +5,7 @@ hand. Outside use what formats may be able to do beyond opening and writing, lis
 ``reading``, whose sources it gives.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.table._formats import LabelledFiles as LabelledFiles

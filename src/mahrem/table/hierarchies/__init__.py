@@ -4,9 +4,7 @@ Outside use what is listed here: the tree, its files, its builders and what can 
 above ``cells``, in whose grammar labels are written, and knows no roles, no kinds and no axes.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.table.hierarchies._builders import cut_hierarchy as cut_hierarchy

@@ -4,9 +4,7 @@ Outside use :func:`open_source` and what else is listed here; nothing but a :cla
 It stands above ``cells`` and beside ``columns``, and decides nothing about roles or kinds.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.table.reading._asking import Database as Database

@@ -4,9 +4,7 @@ Outside use what is listed here. It stands above ``reading``, whose way to datab
 nothing of ``mahrem.table``.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.table.writing._databases import write_database as write_database

@@ -4,9 +4,7 @@ Pages call the same functions, so that a browser can do nothing that a program c
 what an application is made of.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.web.api._api import with_point as with_point

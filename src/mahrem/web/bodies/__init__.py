@@ -4,9 +4,7 @@ A body refuses what its setting refuses, in the same words. Nothing here knows w
 a job does.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.web.bodies._bodies import Adopted as Adopted

@@ -4,9 +4,7 @@ Sessions and tokens, hosts and origins, sizes and connections are checked before
 answered carries the policies that browsers keep.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.web.guard._connections import Connections as Connections

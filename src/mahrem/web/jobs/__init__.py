@@ -4,9 +4,7 @@ A job is an order written down; its process dies with the server, within its lim
 taken in whole. Warm processes keep a table open while somebody explores it.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.web.jobs._drawn import drawn as drawn

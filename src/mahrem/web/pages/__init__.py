@@ -4,9 +4,7 @@ A view turns a project into a context that a template draws; words come from cat
 the same settings as bodies of the API.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.web.pages._contexts import MessagePage as MessagePage

@@ -4,9 +4,7 @@ Everything is private to its owner and appears whole or not at all. What a step 
 is refused here.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.web.projects._candidates import Candidate as Candidate

@@ -3,9 +3,7 @@
 Each record pays for itself.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.learning.private.boosting._plan import BoostingPlan as BoostingPlan

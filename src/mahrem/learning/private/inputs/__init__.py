@@ -3,9 +3,7 @@
 A cell that does not fit its declaration is missing, whatever the others are.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.learning.private.inputs._given_values import given_numbers as given_numbers

@@ -3,9 +3,7 @@
 All take :mod:`the private steps <mahrem.learning.private.steps>`; the extra ``train`` brings PyTorch.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.learning.private.networks._embedding import nearest_others as nearest_others

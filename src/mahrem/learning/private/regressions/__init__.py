@@ -3,9 +3,7 @@
 Convex problems are solved below, and released on a grid.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.learning.private.regressions._functional_mechanism import FunctionalLinear as FunctionalLinear

@@ -3,9 +3,7 @@
 Networks of other rooms and of federations take their steps here.
 """
 
-from typing import TYPE_CHECKING
-
-from mahrem.lazily import offered
+from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.learning.private.steps._checkpoint import Checkpoint as Checkpoint
