@@ -203,6 +203,14 @@ def test_a_reader_notices_what_does_not_run(tmp_path: Path, reader: Reader) -> N
         reader.run("nobody")
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page).stem)
+def test_every_row_of_a_table_stands_below_its_head(page: str) -> None:
+    """An empty line ends a table: rows behind it are shown as they are typed."""
+    prose = re.sub(r"^```.*?^```", "", read(page), flags=re.MULTILINE | re.DOTALL)
+    for table in re.findall(r"(?:^\|.*\|\n)+", prose, re.MULTILINE):
+        assert re.match(r".*\n\|[\s:|-]+\|\n", table), table.partition("\n")[0]
+
+
 def test_the_readme_says_once_how_to_install() -> None:
     lines = re.findall(r"^pip install .*$", read("README.md"), re.MULTILINE)
     assert lines == ["pip install mahrem"]

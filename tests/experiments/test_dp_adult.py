@@ -8,12 +8,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mahrem.dp import Ledger
 from mahrem.experiments import PAPERS
 from mahrem.experiments._adult_facts import ADULT_FACTS
-from mahrem.experiments._dp_adult import CLASSES, DELTA, METHODS, _accuracy
+from mahrem.experiments._dp_adult import (
+    CLASSES,
+    DELTA,
+    EPSILONS,
+    METHODS,
+    PURE,
+    RADII,
+    _accuracy,
+    _encoded,
+    _regression,
+)
 from mahrem.experiments._dp_last_layer import _filters
 from mahrem.experiments._row import published_rows
-from mahrem.learning.private import frozen_features
+from mahrem.learning.private import ObjectivePerturbation, frozen_features
 
 pytest.importorskip("torch")
 
@@ -34,6 +45,22 @@ def test_the_facts_are_whole() -> None:
 def test_objective_perturbation_clears_the_bar(epsilon: float, bar: float) -> None:
     found = [_accuracy(METHODS["objective perturbation"](epsilon), DELTA) for _ in range(3)]
     assert np.mean(found) > bar
+
+
+@pytest.mark.data
+@pytest.mark.usefixtures("benchmark_data")
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_no_regression_of_the_tables_is_refused(epsilon: float) -> None:
+    """What is refused hangs on public numbers alone, so a few rows tell."""
+    rows, labels, *_ = _encoded()
+    makes = {**METHODS, **PURE}
+    makes |= {
+        f"radius {radius}": _regression(ObjectivePerturbation, delta=DELTA, radius=radius) for radius in RADII
+    }
+    for name, make in makes.items():
+        if name != "dp-sgd":
+            ledger = Ledger.temporary(epsilon=epsilon, delta=DELTA, rows=200)
+            assert make(epsilon).fit(rows[:200], labels[:200], ledger=ledger) is not None
 
 
 def test_the_filters_see_edges_and_no_even_surface() -> None:

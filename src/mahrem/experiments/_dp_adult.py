@@ -57,7 +57,10 @@ def _regression(kind: Callable[..., Any], **settings: Any) -> Make:
 
 METHODS: Mapping[str, Make] = {
     "objective perturbation": _regression(ObjectivePerturbation, delta=DELTA),
-    "objective perturbation, svm": _regression(ObjectivePerturbation, delta=DELTA, loss="svm"),
+    # A rounded hinge bends so much that rounding could hide the usual tolerance.
+    "objective perturbation, svm": _regression(
+        ObjectivePerturbation, delta=DELTA, loss="svm", tolerance=2e-5
+    ),
     "output perturbation": _regression(OutputPerturbation, delta=DELTA),
     "functional mechanism": _regression(FunctionalLogistic, delta=DELTA),
     "dp-sgd": _descent,
