@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from mahrem.entries import Entries, Entry
@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from mahrem.contents._findings import ContentFinding
 
 Detector: TypeAlias = "Callable[[DistinctCells], ContentFinding | None]"
+Role = Literal["identifier", "quasi", "sensitive"]
+Group = Literal["mark", "number", "phone", "shape", "code", "date", "name", "place", "text", "record"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContentKind(Entry):
     """A kind of content: its detector takes distinct values and tells whether they are of the kind."""
 
-    role: Literal["identifier", "quasi", "sensitive"]  # what a column of it suggests
-    group: Literal["mark", "number", "phone", "shape", "code", "date", "name", "place", "text", "record"]
+    role: Role  # what a column of it suggests
+    group: Group
     publishable: bool = False  # as it is
     wordy: bool = False  # values without a digit may be of it, although those of its group have one
     signs: str = ""  # one of these is in every value of the kind; none named: any will do
@@ -39,16 +41,27 @@ class ContentKind(Entry):
         return cast("Detector", super().load())
 
 
+def _kind(
+    name: str,
+    home: str,
+    role: Role,
+    group: Group,
+    *,
+    signs: str = "",
+    wordy: bool = False,
+    publishable: bool = False,
+) -> ContentKind:
+    home = f"mahrem.contents.{home}"
+    kind = ContentKind(name=name, home=home, role=role, group=group, signs=signs)
+    return replace(kind, wordy=wordy, publishable=publishable)
+
+
 def _number(name: str, attribute: str) -> ContentKind:
-    return ContentKind(
-        name=name, home=f"mahrem.contents._numbers:{attribute}", role="identifier", group="number"
-    )
+    return _kind(name, f"_numbers:{attribute}", "identifier", "number")
 
 
 def _mark(name: str, home: str, signs: str) -> ContentKind:
-    return ContentKind(
-        name=name, home=f"mahrem.contents.{home}", role="identifier", group="mark", signs=signs
-    )
+    return _kind(name, home, "identifier", "mark", signs=signs)
 
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -103,77 +116,22 @@ CONTENTS: Entries[ContentKind] = Entries(
         _number("vat", "VAT"),
         _number("lei", "LEI"),
         _number("isin", "ISIN"),
-        ContentKind(
-            name="document",
-            home="mahrem.contents._shapes:DOCUMENT",
-            role="identifier",
-            group="mark",
-            signs="<",
+        _mark("document", "_shapes:DOCUMENT", "<"),
+        _kind("phone", "_phones:PHONE", "identifier", "phone"),
+        _kind("vin", "_shapes:VEHICLE", "identifier", "shape", signs=_LETTERS),
+        _kind("plate", "_shapes:PLATE", "identifier", "shape", signs=_LETTERS),
+        _kind("name", "_people:NAME", "identifier", "name"),
+        _kind("address", "_places:ADDRESSES", "identifier", "place", signs=" .:#"),
+        _kind(
+            "coordinates", "_places:COORDINATES", "quasi", "shape", wordy=True, signs=f",;|/ °(+.{_LETTERS}"
         ),
-        ContentKind(name="phone", home="mahrem.contents._phones:PHONE", role="identifier", group="phone"),
-        ContentKind(
-            name="vin",
-            home="mahrem.contents._shapes:VEHICLE",
-            role="identifier",
-            group="shape",
-            signs=_LETTERS,
-        ),
-        ContentKind(
-            name="plate",
-            home="mahrem.contents._shapes:PLATE",
-            role="identifier",
-            group="shape",
-            signs=_LETTERS,
-        ),
-        ContentKind(name="name", home="mahrem.contents._people:NAME", role="identifier", group="name"),
-        ContentKind(
-            name="address",
-            home="mahrem.contents._places:ADDRESSES",
-            role="identifier",
-            group="place",
-            signs=" .:#",
-        ),
-        ContentKind(
-            name="coordinates",
-            home="mahrem.contents._places:COORDINATES",
-            role="quasi",
-            group="shape",
-            wordy=True,
-            signs=f",;|/ °(+.{_LETTERS}",
-        ),
-        ContentKind(name="birth-date", home="mahrem.contents._dates:BIRTH", role="quasi", group="date"),
-        ContentKind(name="date", home="mahrem.contents._dates:EVENT", role="quasi", group="date"),
-        ContentKind(name="postcode", home="mahrem.contents._places:POSTCODE", role="quasi", group="place"),
-        ContentKind(
-            name="icd10",
-            home="mahrem.contents._texts:DIAGNOSIS",
-            role="sensitive",
-            group="code",
-            publishable=True,
-        ),
-        ContentKind(
-            name="atc",
-            home="mahrem.contents._texts:DRUG",
-            role="sensitive",
-            group="code",
-            publishable=True,
-            signs="ABCDGHJLMNPRSV",
-        ),
-        ContentKind(
-            name="loinc",
-            home="mahrem.contents._texts:TEST",
-            role="sensitive",
-            group="code",
-            publishable=True,
-            signs="-",
-        ),
-        ContentKind(name="text", home="mahrem.contents._texts:TEXT", role="identifier", group="text"),
-        ContentKind(
-            name="record",
-            home="mahrem.contents._texts:RECORD",
-            role="identifier",
-            group="record",
-            wordy=True,
-        ),
+        _kind("birth-date", "_dates:BIRTH", "quasi", "date"),
+        _kind("date", "_dates:EVENT", "quasi", "date"),
+        _kind("postcode", "_places:POSTCODE", "quasi", "place"),
+        _kind("icd10", "_texts:DIAGNOSIS", "sensitive", "code", publishable=True),
+        _kind("atc", "_texts:DRUG", "sensitive", "code", publishable=True, signs="ABCDGHJLMNPRSV"),
+        _kind("loinc", "_texts:TEST", "sensitive", "code", publishable=True, signs="-"),
+        _kind("text", "_texts:TEXT", "identifier", "text"),
+        _kind("record", "_texts:RECORD", "identifier", "record", wordy=True),
     ),
 )

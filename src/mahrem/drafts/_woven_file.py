@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from mahrem.drafts._draft import starred
+from mahrem.drafts._draft import Draft, starred
 from mahrem.recode import render
 from mahrem.table import FORMATS
 from mahrem.table.cells import text_where_needed
@@ -16,13 +17,7 @@ from mahrem.table.cells.formulas import neutralise_formulas
 from mahrem.table.formats import RecordFiles
 from mahrem.table.writing import exported_names, refuse_unwritable, write_pieces, write_table
 from mahrem.threads import ahead
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from mahrem.drafts._draft import Draft
-    from mahrem.types import Labels, Mask, Rows
+from mahrem.types import Labels, Mask, Rows
 
 _ROWS = 1 << 17  # put together at a time
 _WORTH = 10_000  # rows from which on classes are written apart

@@ -15,6 +15,7 @@ from mahrem.settings import Setting
 if TYPE_CHECKING:
     from mahrem.models._counts import PrivacyModel
 
+Fraction = Literal["", "never", "may", "must"]
 GROUP = "promises"
 MOST = 10**12  # more than any table has rows, and within 64 bits
 
@@ -40,7 +41,7 @@ class ModelEntry(Entry):
     takes_k: bool = False
     keyword: str = ""
     of_column: bool = True
-    fraction: Literal["", "never", "may", "must"] = ""
+    fraction: Fraction = ""
 
     def load(self) -> Callable[..., PrivacyModel]:
         """Import the class: it takes its figures by keyword."""
@@ -140,7 +141,7 @@ _PROFITABILITY = _sampled(
     "BENEFIT,LOSS,GAIN,COST",
     [1200.0, 300.0, 300.0, 4.0],
 )
-_SAMPLED: tuple[tuple[str, str, Setting, Literal["never", "may", "must"]], ...] = (
+_SAMPLED: tuple[tuple[str, str, Setting, Fraction], ...] = (
     ("k-map", "_sampled:KMap", _K_MAP, "must"),
     ("journalist-risk", "_sampled:JournalistRisk", _JOURNALIST_RISK, "must"),
     ("no-attack", "_sampled:NoAttack", _NO_ATTACK, "may"),
@@ -148,12 +149,7 @@ _SAMPLED: tuple[tuple[str, str, Setting, Literal["never", "may", "must"]], ...] 
     ("average-risk", "_whole_table:AverageRisk", _AVERAGE_RISK, "never"),
     ("sample-uniqueness", "_whole_table:SampleUniqueness", _SAMPLE_UNIQUENESS, "never"),
     ("marketer-risk", "_whole_table:MarketerRisk", _MARKETER_RISK, "must"),
-    (
-        "population-uniqueness",
-        "_whole_table:PopulationUniqueness",
-        _POPULATION_UNIQUENESS,
-        "must",
-    ),
+    ("population-uniqueness", "_whole_table:PopulationUniqueness", _POPULATION_UNIQUENESS, "must"),
 )
 # Of these, by the setting: the model where people are counted in a population, not estimated.
 _COUNTED: tuple[tuple[str, str, Setting], ...] = (
@@ -175,89 +171,48 @@ TABLE_SETTINGS: Mapping[str, Setting] = {
     )
 }
 
+
+def _column(
+    name: str,
+    home: str,
+    figure: Setting,
+    kind: str | None = None,
+    *,
+    needs: tuple[Setting, ...] = (),
+    takes_k: bool = False,
+    keyword: str = "",
+) -> ModelEntry:
+    home = f"mahrem.models.{home}"
+    entry = ModelEntry(name=name, home=home, figure=figure, kind=kind, needs=needs)
+    return replace(entry, takes_k=takes_k, keyword=keyword)
+
+
+def _table(name: str, home: str, figure: Setting, fraction: Fraction = "", keyword: str = "") -> ModelEntry:
+    return replace(_column(name, home, figure, keyword=keyword), of_column=False, fraction=fraction)
+
+
 MODELS: Entries[ModelEntry] = Entries(
     "mahrem.models",
     ModelEntry,
-    tuple(
-        replace(entry, home=f"mahrem.models.{entry.home}")
-        for entry in (
-            ModelEntry(name="k-anonymity", home="_k_anonymity:KAnonymity", figure=_K, of_column=False),
-            ModelEntry(
-                name="distinct-l-diversity", home="_l_diversity:DistinctDiversity", figure=_L, kind="distinct"
-            ),
-            ModelEntry(
-                name="entropy-l-diversity", home="_l_diversity:EntropyDiversity", figure=_L, kind="entropy"
-            ),
-            ModelEntry(
-                name="grassberger-l-diversity",
-                home="_l_diversity:GrassbergerDiversity",
-                figure=_L,
-                kind="grassberger",
-            ),
-            ModelEntry(
-                name="recursive-(c,l)-diversity",
-                home="_l_diversity:RecursiveDiversity",
-                figure=_L,
-                kind="recursive",
-                needs=(_C,),
-            ),
-            ModelEntry(name="t-closeness-equal", home="_t_closeness:EqualCloseness", figure=_T, kind="equal"),
-            ModelEntry(
-                name="t-closeness-ordered", home="_t_closeness:OrderedCloseness", figure=_T, kind="ordered"
-            ),
-            ModelEntry(
-                name="t-closeness-hierarchical",
-                home="_t_closeness:HierarchicalCloseness",
-                figure=_T,
-                kind="hierarchical",
-            ),
-            ModelEntry(name="t-closeness-kl", home="_t_closeness:KLCloseness", figure=_T, kind="kl"),
-            ModelEntry(name="(alpha,k)-anonymity", home="_alpha_k:AlphaK", figure=_ALPHA, takes_k=True),
-            ModelEntry(
-                name="beta-likeness-basic", home="_beta_likeness:BasicLikeness", figure=_BETA, kind="basic"
-            ),
-            ModelEntry(
-                name="beta-likeness-enhanced",
-                home="_beta_likeness:EnhancedLikeness",
-                figure=_BETA,
-                kind="enhanced",
-            ),
-            ModelEntry(
-                name="delta-disclosure",
-                home="_delta_disclosure:DeltaDisclosure",
-                figure=_DELTA_DISCLOSURE,
-                keyword="delta",
-            ),
-            ModelEntry(
-                name="delta-presence",
-                home="_delta_presence:DeltaPresence",
-                figure=_DELTA_PRESENCE,
-                of_column=False,
-            ),
-            ModelEntry(
-                name="delta-presence-shown",
-                home="_delta_presence:ShownPresence",
-                figure=_DELTA_PRESENCE,
-                of_column=False,
-            ),
-            *(
-                ModelEntry(name=name, home=f"populations.{home}", figure=figure, of_column=False)
-                for name, home, figure in _COUNTED
-            ),
-            *(
-                ModelEntry(
-                    name=name, home=f"populations.{home}", figure=figure, of_column=False, fraction=fraction
-                )
-                for name, home, figure, fraction in _SAMPLED
-            ),
-            ModelEntry(
-                name="trajectory-k-anonymity",
-                home="_k_anonymity:TrajectoryAnonymity",
-                figure=_TRAJECTORY_K,
-                keyword="k",
-                of_column=False,
-            ),
-        )
+    (
+        _table("k-anonymity", "_k_anonymity:KAnonymity", _K),
+        _column("distinct-l-diversity", "_l_diversity:DistinctDiversity", _L, "distinct"),
+        _column("entropy-l-diversity", "_l_diversity:EntropyDiversity", _L, "entropy"),
+        _column("grassberger-l-diversity", "_l_diversity:GrassbergerDiversity", _L, "grassberger"),
+        _column("recursive-(c,l)-diversity", "_l_diversity:RecursiveDiversity", _L, "recursive", needs=(_C,)),
+        _column("t-closeness-equal", "_t_closeness:EqualCloseness", _T, "equal"),
+        _column("t-closeness-ordered", "_t_closeness:OrderedCloseness", _T, "ordered"),
+        _column("t-closeness-hierarchical", "_t_closeness:HierarchicalCloseness", _T, "hierarchical"),
+        _column("t-closeness-kl", "_t_closeness:KLCloseness", _T, "kl"),
+        _column("(alpha,k)-anonymity", "_alpha_k:AlphaK", _ALPHA, takes_k=True),
+        _column("beta-likeness-basic", "_beta_likeness:BasicLikeness", _BETA, "basic"),
+        _column("beta-likeness-enhanced", "_beta_likeness:EnhancedLikeness", _BETA, "enhanced"),
+        _column("delta-disclosure", "_delta_disclosure:DeltaDisclosure", _DELTA_DISCLOSURE, keyword="delta"),
+        _table("delta-presence", "_delta_presence:DeltaPresence", _DELTA_PRESENCE),
+        _table("delta-presence-shown", "_delta_presence:ShownPresence", _DELTA_PRESENCE),
+        *(_table(name, f"populations.{home}", figure) for name, home, figure in _COUNTED),
+        *(_table(name, f"populations.{home}", figure, share) for name, home, figure, share in _SAMPLED),
+        _table("trajectory-k-anonymity", "_k_anonymity:TrajectoryAnonymity", _TRAJECTORY_K, keyword="k"),
     ),
 )
 

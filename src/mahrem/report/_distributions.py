@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -12,15 +13,9 @@ import polars as pl
 from mahrem.metrics import cover_words
 from mahrem.report._families import WORDS, families
 from mahrem.report._grid import lattice_edges, lattice_step, moment_edges, number_edges
-from mahrem.table import Leaves, Moments, Numbers, Prefix, Words, read_cell
+from mahrem.table import Axis, Cells, Leaves, Moments, Numbers, Prefix, Words, read_cell
 from mahrem.table.cells import write_labels
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mahrem.table import Axis, Cells
-    from mahrem.types import Floats, Integers, Labels, Mask
-
+from mahrem.types import Floats, Integers, Labels, Mask
 
 _LARGEST = 1e300  # beyond it edges of bins, and differences of them, would leave the range of floats
 _NARROWEST = 1e-290  # what is narrower is a point: shares of it leave the range of floats

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
+from mahrem.dp import Ledger
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.runs._check import TableCheck, check_table
 from mahrem.federated.runs._learning import LearningRun
@@ -21,9 +22,6 @@ from mahrem.learning.classifiers import DeclaredNumbers
 from mahrem.table import Reading, open_source
 from mahrem.table.cells.alone import number_alone
 from mahrem.words import Note
-
-if TYPE_CHECKING:
-    from mahrem.dp import Ledger
 
 LEAST_ROWS = 20  # of fewer, an update without noise gives rows away, also in a sum over three clients
 

@@ -7,11 +7,12 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
+from mahrem.dp import Ledger
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, PrivacyWarning
 from mahrem.federated.networks import LARGEST, client_seed, wrong_weights
 from mahrem.federated.sums import LARGEST_ROWS, ClientKeys, hide_client, to_fixed
@@ -31,9 +32,6 @@ from mahrem.pipeline import Release, anonymize
 from mahrem.release.decisions import Policy
 from mahrem.table import EVERY
 from mahrem.types import Floats, Integers
-
-if TYPE_CHECKING:
-    from mahrem.dp import Ledger
 
 PROTOCOL = 1  # clients of another version are refused with a clear word
 REPORTED = ("holds", "promises", "utility", "risk", "method", "rows", "rows_in", "dropped", "warnings")

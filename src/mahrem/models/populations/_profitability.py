@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
 from mahrem.models.populations._sampled import chances, check_fraction
-
-if TYPE_CHECKING:
-    from mahrem.types import Floats, Levels, Mask, Sizes
+from mahrem.types import Floats, Levels, Mask, Sizes
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.estimates import expected_risks, k_map_rows
 from mahrem.models._counts import Counts, Need, PrivacyModel
-
-if TYPE_CHECKING:
-    from mahrem.types import Floats, Integers, Levels, Mask
+from mahrem.types import Floats, Integers, Levels, Mask
 
 _MOST = 10**9  # rows of a class beyond which nothing is asked
 

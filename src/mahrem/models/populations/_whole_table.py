@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from mahrem import check
 from mahrem.estimates import population_uniques
 from mahrem.models._counts import Counts, PrivacyModel
 from mahrem.models.populations._sampled import chances, check_fraction
-
-if TYPE_CHECKING:
-    from mahrem.types import Levels, Mask, Sizes
+from mahrem.types import Levels, Mask, Sizes
 
 ESTIMATORS = ("dankar", "pitman", "zayatz", "snb")
 

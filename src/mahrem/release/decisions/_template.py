@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from mahrem.release.decisions._policy import release_settings
 from mahrem.settings import Setting
-from mahrem.words import explain_setting, load_catalogue
-
-if TYPE_CHECKING:
-    from mahrem.words import Catalogue
+from mahrem.words import Catalogue, explain_setting, load_catalogue
 
 
 def policy_template(language: str = "en") -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 DISARMED = r"^'+[=+\-@\t\r]"
 FORMULA = (  # what begins like one, less plain numbers [+-][0-9.,]+([eE][+-]?[0-9]+)?: in one pass

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from datetime import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import polars as pl
 from polars import selectors
@@ -20,11 +22,6 @@ from mahrem.table.reading import (
 )
 from mahrem.table.reading.headers import Header, find_header, given_names, header_score, refuse_headerless
 from mahrem.words import Note
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-    from typing import BinaryIO
 
 
 class ExcelFiles:

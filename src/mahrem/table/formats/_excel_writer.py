@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import polars as pl
 
@@ -11,10 +13,6 @@ from mahrem.check import extra
 from mahrem.errors import InvalidParameter
 from mahrem.files import StageFolder
 from mahrem.table.cells import EXACT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 LETTERS = 32_767  # in a cell
 _PLAIN = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?$"  # a number that reads back as the same text

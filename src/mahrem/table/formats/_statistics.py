@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from types import ModuleType
+from typing import BinaryIO, cast
 
 import polars as pl
 
@@ -16,12 +19,6 @@ from mahrem.table.cells import EXACT, as_text, whole_numbers
 from mahrem.table.cells.alone import text_alone
 from mahrem.table.reading import NESTED, PolarsSource, Reading, Source
 from mahrem.words import Note
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-    from types import ModuleType
-    from typing import BinaryIO
 
 _MOST_WORDS = 1_000  # of a column that is written as codes; more are text
 _BLOCK = 1 << 20

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from mahrem.table.reading._frames import PolarsSource
 from mahrem.table.reading._reading import Source
 from mahrem.table.reading._structure import QUOTE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
 ROWS = 1 << 14  # read at once
 _BUFFER = 1 << 20  # bytes of a column that wait to be decoded

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -15,9 +15,6 @@ from mahrem.table._staged import appearing
 from mahrem.table.cells import text_where_needed
 from mahrem.table.cells.formulas import neutralise_formulas, neutralise_names
 from mahrem.table.reading import CONTROL, NESTED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 def write_table(
