@@ -17,11 +17,12 @@ from mahrem.federated.flower._learnt_rows import LearntRows
 from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.flower._memory import TableMemory, columns_of, now, table_name
 from mahrem.federated.flower._weak_spots import promises, strangers, weak_spots
+from mahrem.federated.rules import AnsweredQuestions, RulesPlan
 from mahrem.federated.runs import CheckFinding, ClientSettings, TableCheck
 from mahrem.federated.sums import SumHistory, append_private
 from mahrem.federated.wire import Message, digest_message
 from mahrem.federated.wire.certificates import fingerprint, write_public
-from mahrem.files import state_folder
+from mahrem.files import private_key, state_folder
 
 APPROVED = b"mahrem-approved-1"
 Confirm = Callable[[Sequence[str]], bool]  # shown what was agreed, in words; says whether to take part
@@ -33,7 +34,8 @@ class ClientGuard:
 
     ``approvals.jsonl`` has the plans its owner agreed to, each signed with the client's key; ``known.jsonl``
     whose keys he knows (:class:`KnownHouses`); ``sums.jsonl`` whom sums were over (:class:`SumHistory`);
-    others what is remembered of tables (:class:`TableMemory`); a file for each client and federation every
+    others what is remembered of tables (:class:`TableMemory`) and which
+    questions their rows answered (:class:`AnsweredQuestions`); a file for each client and federation every
     question that was answered or refused. Nobody else can read them, and no cell of the table is in them.
 
     Args:
@@ -126,7 +128,9 @@ class ClientGuard:
         moved = () if rows is None else memory.changes(rows)
         members = strangers(self.federation, self.member.name, self.known.keys())
         finer = memory.regrouped(settings)
-        return (*members, *spots, *again, *memory.recuts(), *finer, *moved)
+        answered = self.answered(settings, rows)
+        asked = () if answered is None else memory.asked(answered)
+        return (*members, *spots, *again, *memory.recuts(), *finer, *asked, *moved)
 
     def keep(self, source: object, settings: ClientSettings, rows: LearntRows | None) -> None:
         """Remember what a later run may be held against, before anything leaves."""
@@ -146,6 +150,18 @@ class ClientGuard:
         """Give the rows that are learnt from, hashed; None where noise covers differences."""
         noisy = self.federation.task.plan.private or settings.epsilon is not None
         return None if noisy or checked.learnt is None else LearntRows.of(checked.learnt)
+
+    def answered(self, settings: ClientSettings, rows: LearntRows | None) -> AnsweredQuestions | None:
+        """Give what rows answered of the questions of exact rules; None where none are asked."""
+        plan = self.federation.task.plan
+        if rows is None or not isinstance(plan, RulesPlan) or plan.how != "exact":
+            return None
+        return AnsweredQuestions(
+            folder=self.folder / "answered" / rows.digest(),
+            key=private_key(),
+            federation=self.federation.fingerprint(),
+            agreed=any(code.partition(":")[0] == "asked" for code in settings.despite),
+        )
 
     def _approvals(self) -> tuple[bool, bool]:
         """Say whether the owner of this key ever agreed to a plan, and whether to this one."""

@@ -16,7 +16,7 @@ from typing import Any
 from mahrem.errors import InvalidInput, MahremError
 from mahrem.federated.flower._federation import Federation, Task
 from mahrem.federated.flower._learnt_rows import FEW_CHANGED, LearntRows, least_told_apart
-from mahrem.federated.rules import RulesPlan
+from mahrem.federated.rules import AnsweredQuestions, RulesPlan
 from mahrem.federated.runs import CheckFinding, ClientSettings, RulesTask, WeightsTask
 from mahrem.federated.sums import append_private
 from mahrem.files import private_key, write_whole
@@ -77,6 +77,10 @@ class TableMemory:
             before = {int(line["least"]) for line in self._lines("groups") if about & {*line["about"]}}
             covered = not before or any(least % earlier == 0 for earlier in before)
         return () if covered else (self._of_target("regrouped"),)
+
+    def asked(self, answered: AnsweredQuestions) -> tuple[CheckFinding, ...]:
+        """Find that an earlier federation asked these rows: other questions narrow what rounding hid."""
+        return (self._of_target("asked"),) if answered.asked_by_others() else ()
 
     def changes(self, rows: LearntRows) -> tuple[CheckFinding, ...]:
         """Find that a table tells a few people apart from all that it was learnt from with before.

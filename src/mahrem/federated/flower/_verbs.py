@@ -89,6 +89,7 @@ def _take_part(guard: ClientGuard, settings: ClientSettings, tell: Tell) -> None
     checked = replace(checked, findings=findings, learnt=None)
     for finding in checked.findings:
         tell(Note("federation.of_client", {"client": member.name, "found": finding.describe()}))
+    owner = replace(owner, answered=guard.answered(settings, rows))
     answerer, what = federation.task.join(owner, settings)
     checked.refuse()  # last: what cannot take part at all says so first
     guard.keep(source, settings, rows)

@@ -8,6 +8,7 @@ from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.federated.rules._agreed import AgreedClient as AgreedClient
+    from mahrem.federated.rules._answered import AnsweredQuestions as AnsweredQuestions
     from mahrem.federated.rules._coverage import cover_together as cover_together
     from mahrem.federated.rules._crowd import RulesCrowd as RulesCrowd
     from mahrem.federated.rules._disguise import Disguise as Disguise

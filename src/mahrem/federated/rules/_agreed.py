@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mahrem.errors import InvalidInput
+from mahrem.federated.rules._answered import AnsweredQuestions
 from mahrem.federated.rules._plan import RulesPlan
 from mahrem.federated.rules._protocol import ExactProtocol
 from mahrem.federated.rules._schema import RulesSchema
@@ -30,17 +31,20 @@ class AgreedClient:
         silo: The table.
         lost: How many members a run may lose and go on; those that are left are asked anew, see
             :class:`ExactProtocol`.
+        answered: Where it is written down which questions were answered.
     """
 
     plan: RulesPlan
     schema: RulesSchema
     silo: RulesSilo
     lost: int = 0
+    answered: AnsweredQuestions | None = field(default=None, repr=False)
     open_kind: ClassVar[str] = "frequent"
     _protocol: ExactProtocol = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._protocol = ExactProtocol(self.plan.longest or len(self.schema.columns), self.lost + 1)
+        longest = self.plan.longest or len(self.schema.columns)
+        self._protocol = ExactProtocol(longest, self.lost + 1, self.answered)
 
     def answer(self, message: Message) -> Message:
         """Answer a question about frequent cells or rules, or about counts where they may be seen."""

@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, spelled
+from mahrem.federated.rules._answered import AnsweredQuestions, AnsweredStep, RuleRound
 from mahrem.federated.wire import Message, digest_message
-from mahrem.types import Integers, Mask
+from mahrem.types import Integers
 
 Count: TypeAlias = Callable[[str, Mapping[str, Any]], Integers]
-
-
-@dataclass(frozen=True)
-class _RuleRound:
-    """A list of rules that was counted, and what the counts leave open of it."""
-
-    rules: Integers = field(repr=False)  # (m, longest + 1) left sides, -1 where shorter, and classes
-    called: Mask = field(repr=False)  # were called sure
-    sure: Mask = field(repr=False)  # must be called so from now on
-    needed: Mask = field(repr=False)  # must stay in the list
-
-
-@dataclass
-class _Step:
-    """A question that was answered, and how far its run came with it."""
-
-    named: bytes = b""  # digest of the items and classes of the run
-    classes: int = 0
-    counted: int = 0  # sets
-    longest: int = 0  # items of a set that was counted
-    last: _RuleRound | None = None
-    followed: bool = False
 
 
 @dataclass
@@ -49,6 +29,7 @@ class ExactProtocol:
         longest: The most items of a set.
         paths: How many paths are answered. A run that lost clients goes another way with those that are
             left, so it is one more than clients may be lost.
+        kept: Where it is written down what was answered; else it is known for as long as this one lives.
 
     Guarantees:
         - The first question counts each item once; each further one counts larger sets than all before, of
@@ -58,60 +39,94 @@ class ExactProtocol:
           had a row of their class are sure, and what was sure stays so. Each list decides a rule or more, so
           there is at most one more than the first has rules.
         - A question that was answered before is answered again, as it was; others than these are refused.
+        - With ``kept`` that holds for the same rows over starts, federations and processes of one user, until
+          the owner agrees to other questions: then a start answers as many paths more.
     """
 
     longest: int
     paths: int = 1
-    _steps: dict[bytes, _Step] = field(default_factory=dict, repr=False)
-    _here: _Step = field(default_factory=_Step, repr=False)
-    _start: _Step = field(default_factory=_Step, repr=False)
+    kept: AnsweredQuestions | None = field(default=None, repr=False)
+    _steps: dict[bytes, AnsweredStep] = field(default_factory=dict, repr=False)
+    _here: AnsweredStep = field(default_factory=AnsweredStep, repr=False)
+    _followed: set[bytes] = field(default_factory=set, repr=False)  # names of those that another came after
     _begun: int = 1
+
+    def __post_init__(self) -> None:
+        self._learn_answered()
+        self._here = next(reversed(self._steps.values()), AnsweredStep())
+        if self.kept is not None and self.kept.agreed and self._steps:
+            self.paths += self._begun
 
     def answer(self, kind: str, body: Mapping[str, Any], count: Count) -> Integers:
         """Count what a question asks for, if it is the next one or was asked before.
 
         Raises:
-            InvalidInput: If it is neither.
+            InvalidInput: If it is neither, or what was answered before cannot be read.
+            OutputFailed: If it cannot be written down.
         """
-        digest = digest_message(Message(kind, "", 0, body))
-        step = self._steps.get(digest)
-        if step is not None:
+        asked = self._name(digest_message(Message(kind, "", 0, body)))
+        with nullcontext() if self.kept is None else self.kept.alone():
+            self._learn_answered()
+            step = self._steps.get(asked)
+            if step is not None:
+                self._here = step
+                return count(kind, body)
+            step = replace(self._next(kind, body), asked=asked)
+            if step.after in self._followed and self._begun >= self.paths:
+                raise InvalidInput(
+                    f"kind={kind!r}: another question came next before; a client answers one run's "
+                    "questions, as often as they are asked, until its owner agrees to others"
+                ) from self._explained()
+            numbers = count(kind, body)
+            if step.last is not None:
+                step = replace(step, last=_decided(step.last, numbers, step.classes))
+            if self.kept is not None:
+                self.kept.keep(len(self._steps), step)
+            self._add(step)
             self._here = step
-            return count(kind, body)
-        before, step = self._next(kind, body)
-        if before.followed and self._begun >= self.paths:
-            raise InvalidInput(
-                f"kind={kind!r}: another question came next before; a client answers one run's questions, "
-                "as often as they are asked, until its owner starts it again"
-            )
-        numbers = count(kind, body)
-        if step.last is not None:
-            step.last = _decided(step.last, numbers, step.classes)
-        self._begun += before.followed
-        before.followed = True
-        self._steps[digest] = self._here = step
         return numbers
 
-    def _next(self, kind: str, body: Mapping[str, Any]) -> tuple[_Step, _Step]:
-        """Give the step that a question goes on from, and what it leads to."""
-        named = _named(body)
+    def _learn_answered(self) -> None:
+        """Learn what was answered before this start, and by other processes since."""
+        for _, step in () if self.kept is None else self.kept.read(len(self._steps)):
+            self._add(step)
+
+    def _add(self, step: AnsweredStep) -> None:
+        self._begun += step.after in self._followed
+        self._followed.add(step.after)
+        self._steps[step.asked] = step
+
+    def _name(self, digest: bytes) -> bytes:
+        return digest if self.kept is None else self.kept.name(digest)
+
+    def _explained(self) -> InvalidInput | None:
+        """Say what the owner can do, to him alone."""
+        if self.kept is None:
+            return None
+        return InvalidInput(
+            "what these rows answered is remembered; whoever has answers to other questions as well knows "
+            "more than their rounding lets out; if you agree to that, start the client with "
+            f"{spelled('despite', 'asked')}"
+        )
+
+    def _next(self, kind: str, body: Mapping[str, Any]) -> AnsweredStep:
+        """Give the step that a question is, from the one that it goes on from."""
+        named = self._name(_named(body))
         items, classes = len(body["cells"]), len(body["classes"])
         sets = body["sets" if kind == "counts" else "left"]
         sizes = (sets >= 0).sum(axis=1) if sets.size else np.zeros(len(sets), np.int64)
         if len(sets) and not 0 < int(sizes.min()) <= int(sizes.max()) <= self.longest:
             raise InvalidInput(f"sets of none or more than the agreed longest={self.longest} cells")
         first = kind == "counts" and _is_each_item(sets, items)
-        before = self._start if first else self._here
+        before = AnsweredStep() if first else self._here
         if not first and named != before.named:
             raise InvalidInput(f"kind={kind!r}: items or classes are others than those counted first")
-        step = replace(before, named=named, classes=classes, followed=False)
+        step = replace(before, after=before.asked, named=named, classes=classes)
         if kind == "cover":
-            step.last = _listed(before, sets, body)
-            return before, step
+            return replace(step, last=_listed(before, sets, body))
         if not first and (before.last is not None or not len(sets) or int(sizes.min()) <= before.longest):
             raise InvalidInput("sets: each question must count larger ones than all before")
-        step.counted, step.longest = before.counted + len(sets), int(sizes.max(initial=0))
-        return before, step
+        return replace(step, counted=before.counted + len(sets), longest=int(sizes.max(initial=0)))
 
 
 def _named(body: Mapping[str, Any]) -> bytes:
@@ -134,7 +149,7 @@ def _is_each_item(sets: Integers, items: int) -> bool:
     )
 
 
-def _listed(before: _Step, left: Integers, body: Mapping[str, Any]) -> _RuleRound:
+def _listed(before: AnsweredStep, left: Integers, body: Mapping[str, Any]) -> RuleRound:
     """Read a list of rules that comes after a step.
 
     Raises:
@@ -146,7 +161,7 @@ def _listed(before: _Step, left: Integers, body: Mapping[str, Any]) -> _RuleRoun
     if not 0 <= int(right.min()) <= int(right.max()) < before.classes:
         raise InvalidInput("rules: one has a class that is not listed")
     rules = np.column_stack([left, right]).astype(np.int64)
-    now = _RuleRound(rules, sure, sure, sure)
+    now = RuleRound(rules, sure, sure, sure)
     if before.last is None:
         if sure.any() or not before.counted >= len(rules) == len(np.unique(left, axis=0)):
             raise InvalidInput("rules: the first list names counted sets, each once, and none is sure yet")
@@ -177,7 +192,7 @@ def _places(before: Integers, rules: Integers) -> Integers:
     raise InvalidInput("rules: a later list must be what is left of the one before, in its order")
 
 
-def _decided(listed: _RuleRound, numbers: Integers, classes: int) -> _RuleRound:
+def _decided(listed: RuleRound, numbers: Integers, classes: int) -> RuleRound:
     """Say what of a list of rules the counts of it decide for every honest server; sums are no smaller."""
     rules = len(listed.rules)
     right = listed.rules[:, -1]

@@ -45,6 +45,7 @@ FAULTS = (
     "pair",
     "recount",
     "promised",
+    "asked",
     "changed",
     "empty",
 )

@@ -12,6 +12,7 @@ import polars as pl
 from mahrem.errors import InvalidParameter
 from mahrem.federated.rules import (
     AgreedClient,
+    AnsweredQuestions,
     Disguise,
     RulesPlan,
     RulesProtection,
@@ -71,12 +72,17 @@ class RulesTask:
         return check_table(read_agreed(owner, self.schema), self.schema, settings.despite)
 
     def client(
-        self, name: str, silo: RulesSilo, keys: ClientKeys | None = None, members: int | None = None
+        self,
+        name: str,
+        silo: RulesSilo,
+        keys: ClientKeys | None = None,
+        members: int | None = None,
+        answered: AnsweredQuestions | None = None,
     ) -> Answerer:
         """Give a table that answers what was agreed and nothing else, as one of so many members."""
         members = members or (keys or ClientKeys()).members
         least = least_of(self.plan, members) if self.plan.hides else self.plan.least
-        agreed = AgreedClient(self.plan, self.schema, silo, lost=max(0, (members or least) - least))
+        agreed = AgreedClient(self.plan, self.schema, silo, max(0, (members or least) - least), answered)
         return hide_client(name, agreed, self.plan, keys)
 
     def join(self, owner: TableOwner, settings: ClientSettings) -> tuple[Answerer, str]:
@@ -99,7 +105,7 @@ class RulesTask:
             least_count=self.plan.counted_by(settings.least_count),
         )
         rows = Note("federation.rows", {"rows": silo.table.bits.rows})
-        return self.client(owner.name, silo, owner.keys), rows
+        return self.client(owner.name, silo, owner.keys, answered=owner.answered), rows
 
     def read_cells(self, source: object, reading: Reading | None) -> pl.DataFrame:
         """Give the agreed columns of a table, in bins; see :meth:`RulesSchema.cells`."""

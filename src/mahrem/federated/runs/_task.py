@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 import polars as pl
 
+from mahrem.federated.rules import AnsweredQuestions
 from mahrem.federated.runs._check import TableCheck
 from mahrem.federated.runs._folder import RunFolder
 from mahrem.federated.runs._settings import ClientSettings, RunSettings
@@ -69,13 +70,14 @@ class AgreedPlan(SumPlan, Described, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class TableOwner:
-    """Who takes part in a federation: a name, a table that never leaves, and keys."""
+    """Who takes part in a federation: a name, a table that never leaves, keys, and what its rows answered."""
 
     name: str
     source: object = field(repr=False)
     reading: Reading = field(default_factory=Reading)
     keys: ClientKeys = field(default_factory=ClientKeys)
     federation: str = ""
+    answered: AnsweredQuestions | None = field(default=None, repr=False)
 
 
 def read_agreed(owner: TableOwner, schema: AgreedSchema) -> pl.DataFrame:
