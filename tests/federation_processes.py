@@ -133,8 +133,8 @@ def known_keys(folder: Path) -> tuple[str, ...]:
 
 
 def agreeing(folder: Path, **more: Any) -> ClientSettings:
-    """Give the settings of an owner who knows the members and what counts without noise tell."""
-    return ClientSettings(known=known_keys(folder), despite=("exact", "noiseless", "pair"), **more)
+    """Give the settings of an owner who knows the members, and what is told without noise and twice."""
+    return ClientSettings(known=known_keys(folder), despite=("exact", "noiseless", "pair", "asked"), **more)
 
 
 def free_port() -> int:

@@ -235,3 +235,28 @@ def test_another_federation_over_the_same_rows_is_known_as_one(tmp_path: Path) -
     honest(tmp_path / "rows")
     assert not AnsweredQuestions(tmp_path / "rows", KEY, "f1").asked_by_others()
     assert AnsweredQuestions(tmp_path / "rows", KEY, "f2").asked_by_others()
+
+
+@pytest.mark.parametrize("remembering", [False, True])
+def test_federations_that_ask_at_every_support_what_is_frequent_do_not_read_counts(
+    tmp_path: Path, *, remembering: bool
+) -> None:
+    """Which cells reach a support leaves in the clear, also under masks; all supports are a count each."""
+    rows, joined = table(100), 0
+    schema = RulesSchema(columns=COLUMNS, target="y")
+    read: dict[tuple[str, str], float] = {}
+    for hundredth in range(1, 100):
+        plan = replace(PLAN, support=hundredth / 100, least_count=5)
+        answered = AnsweredQuestions(tmp_path / "rows", KEY, f"federation of {hundredth}")
+        if answered.asked_by_others():
+            continue  # what a client finds before it joins another federation, so that it stays away
+        joined += 1
+        kept = answered if remembering else None
+        client = AgreedClient(plan, schema, RulesSilo(rows, "y", least_count=5), 0, kept)
+        body = {"columns": list(COLUMNS), "support": plan.support, "longest": 1}
+        asked = Message("frequent", "run", 1, {**body, "by_rule": False, "most": None})
+        told = client.answer(asked).body
+        for place, cell in zip(told["places"].tolist(), told["cells"], strict=True):
+            read[COLUMNS[place], cell] = hundredth
+    counts = {(name, cell): many for name in COLUMNS for cell, many in rows[name].value_counts().rows()}
+    assert (joined, read == counts) == ((1, False) if remembering else (99, True))

@@ -50,6 +50,8 @@ class AgreedClient:
         """Answer a question about frequent cells or rules, or about counts where they may be seen."""
         if message.kind in {"frequent", "rules"}:
             self._refuse(message.kind, message.body)
+            if message.kind == "frequent":
+                self._protocol.begin(message.kind, message.body)
             return self.silo.answer(message)
         return message.reply(numbers=self.numbers(message.kind, message.body))
 

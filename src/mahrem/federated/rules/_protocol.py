@@ -57,6 +57,23 @@ class ExactProtocol:
         if self.kept is not None and self.kept.agreed and self._steps:
             self.paths += self._begun
 
+    def begin(self, kind: str, body: Mapping[str, Any]) -> None:
+        """Remember an opening question, which cells are frequent: each support is a bound of every count.
+
+        Raises:
+            InvalidInput: If what was answered before cannot be read.
+            OutputFailed: If it cannot be written down.
+        """
+        if self.kept is None:
+            return
+        asked = self._name(digest_message(Message(kind, "", 0, body)))
+        with self.kept.alone():
+            self._learn_answered()
+            if asked not in self._steps:
+                step = AnsweredStep(asked=asked, after=asked)  # none goes on from it
+                self.kept.keep(len(self._steps), step)
+                self._add(step)
+
     def answer(self, kind: str, body: Mapping[str, Any], count: Count) -> Integers:
         """Count what a question asks for, if it is the next one or was asked before.
 
