@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from mahrem.contents._sketch import content_hashes as content_hashes
     from mahrem.contents._sketch import merge_sketches as merge_sketches
     from mahrem.contents._sketch import sketch_table as sketch_table
-    from mahrem.contents._spans import KINDS as KINDS
     from mahrem.contents._spans import redact_texts as redact_texts
 else:
     __getattr__, __dir__, __all__ = offered(__name__)

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from mahrem.drafts._release_learning import measure_learning as measure_learning
     from mahrem.drafts._rewritten import compared_with as compared_with
     from mahrem.drafts._rewritten import original_of as original_of
-    from mahrem.drafts._rewritten import past_the_door as past_the_door
     from mahrem.drafts._rewritten import rewritten as rewritten
     from mahrem.drafts._risk import RISK_THRESHOLD as RISK_THRESHOLD
     from mahrem.drafts._risk import as_told as as_told

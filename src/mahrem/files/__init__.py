@@ -7,7 +7,6 @@ with its process, and takes its name in one step. It knows nothing of tables.
 from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
-    from mahrem.files._keys import SHORTEST_KEY as SHORTEST_KEY
     from mahrem.files._keys import check_key as check_key
     from mahrem.files._keys import given_key as given_key
     from mahrem.files._keys import held_key as held_key

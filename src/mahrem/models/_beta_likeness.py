@@ -16,7 +16,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class BasicLikeness(PrivacyModel):
+class _Likeness(PrivacyModel):
+    """What both likenesses share: no value gains more than ``beta`` over its share in the table."""
+
+    beta: float
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check.above_zero(beta=self.beta)
+
+    @property
+    def wanted(self) -> float:
+        """The largest relative gain a value may have."""
+        return self.beta
+
+    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
+        """Compare gains with ``beta``, up to 1e-9."""
+        return levels <= self.beta + TOLERANCE
+
+
+@dataclass(frozen=True)
+class BasicLikeness(_Likeness):
     """Basic beta-likeness: with share ``p`` in the table and ``q`` in a class, ``(q - p) / p <= beta``.
 
     Guarantees:
@@ -35,18 +56,7 @@ class BasicLikeness(PrivacyModel):
         array([1.   , 0.333])
     """
 
-    beta: float
     name: ClassVar[str] = "beta-likeness-basic"
-    monotone: ClassVar[bool] = True
-    rising: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check.above_zero(beta=self.beta)
-
-    @property
-    def wanted(self) -> float:
-        """The largest relative gain a value may have."""
-        return self.beta
 
     def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
         """Ask for shares that gain no more."""
@@ -65,13 +75,9 @@ class BasicLikeness(PrivacyModel):
         spans = spans_of(counts)
         return np.maximum(by_class(np.maximum, _gains(spans), spans.counts, empty=np.inf), 0.0)
 
-    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
-        """Compare gains with ``beta``, up to 1e-9."""
-        return levels <= self.beta + TOLERANCE
-
 
 @dataclass(frozen=True)
-class EnhancedLikeness(PrivacyModel):
+class EnhancedLikeness(_Likeness):
     """Enhanced beta-likeness: ``(q - p) / p <= min(beta, -ln p)``, so that common values stay hidden too.
 
     The bound differs from value to value, so a class's figure cannot be one gain beside one bound. The level
@@ -94,18 +100,7 @@ class EnhancedLikeness(PrivacyModel):
         array([ 1., inf])
     """
 
-    beta: float
     name: ClassVar[str] = "beta-likeness-enhanced"
-    monotone: ClassVar[bool] = True
-    rising: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check.above_zero(beta=self.beta)
-
-    @property
-    def wanted(self) -> float:
-        """The largest relative gain a value may have, whatever its share."""
-        return self.beta
 
     def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
         """Ask for shares that gain no more."""
@@ -122,10 +117,6 @@ class EnhancedLikeness(PrivacyModel):
         beyond = gains > (TOLERANCE - logarithm(spans.table_lowest))[spans.counts.value]
         needed = by_class(np.maximum, np.where(beyond, np.inf, gains), spans.counts, empty=np.inf)
         return np.maximum(needed, 0.0)
-
-    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
-        """Compare with ``beta``, up to 1e-9."""
-        return levels <= self.beta + TOLERANCE
 
 
 def _gains(spans: Spans) -> Floats:

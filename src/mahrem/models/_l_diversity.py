@@ -69,7 +69,33 @@ class DistinctDiversity(PrivacyModel):
 
 
 @dataclass(frozen=True)
-class EntropyDiversity(PrivacyModel):
+class _Mixture(PrivacyModel):
+    """What both entropies share: a class is as mixed as ``l`` values of equal share, up to 1e-9."""
+
+    l: float  # noqa: E741 - the literature's name
+    compares: ClassVar[bool] = False
+    rising: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check.at_least(1, l=self.l)
+
+    @property
+    def wanted(self) -> float:
+        """The least mixture a class may show."""
+        return self.l
+
+    @property
+    def least_rows(self) -> int:
+        """Entropy is at most that of as many values as there are rows."""
+        return math.ceil(self.l - TOLERANCE)
+
+    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
+        """Compare mixtures with ``l``, up to 1e-9."""
+        return levels >= self.l - TOLERANCE
+
+
+@dataclass(frozen=True)
+class EntropyDiversity(_Mixture):
     """Entropy l-diversity: each class is as mixed as ``l`` values of equal share, ``exp(H) >= l``.
 
     Guarantees:
@@ -89,24 +115,8 @@ class EntropyDiversity(PrivacyModel):
         array([ True, False])
     """
 
-    l: float  # noqa: E741 - the literature's name
     name: ClassVar[str] = "entropy-l-diversity"
-    compares: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
-    rising: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check.at_least(1, l=self.l)
-
-    @property
-    def wanted(self) -> float:
-        """The least mixture a class may show."""
-        return self.l
-
-    @property
-    def least_rows(self) -> int:
-        """Entropy is at most that of as many values as there are rows."""
-        return math.ceil(self.l - TOLERANCE)
 
     def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
         """Ask for so much mixture."""
@@ -119,13 +129,9 @@ class EntropyDiversity(PrivacyModel):
         totals = np.maximum(counts.totals, 1)
         return np.where(counts.distinct > 0, np.exp(np.log(totals) - weighted / totals), 0.0)
 
-    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
-        """Compare ``exp(H)`` with ``l``, up to 1e-9."""
-        return levels >= self.l - TOLERANCE
-
 
 @dataclass(frozen=True)
-class GrassbergerDiversity(PrivacyModel):
+class GrassbergerDiversity(_Mixture):
     """Entropy l-diversity with Grassberger's estimate of the entropy, which small classes do not lower.
 
     A class of few rows shows less entropy than what it was drawn from; the estimate makes up for that. It may
@@ -149,24 +155,8 @@ class GrassbergerDiversity(PrivacyModel):
         (array([ True, False]), array([False, False]))
     """
 
-    l: float  # noqa: E741 - the literature's name
     name: ClassVar[str] = "grassberger-l-diversity"
-    compares: ClassVar[bool] = False
     monotone: ClassVar[bool] = False
-    rising: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check.at_least(1, l=self.l)
-
-    @property
-    def wanted(self) -> float:
-        """The least mixture a class may show."""
-        return self.l
-
-    @property
-    def least_rows(self) -> int:
-        """Each value needs a row."""
-        return math.ceil(self.l - TOLERANCE)
 
     def level(self, counts: Counts) -> Levels:
         """Give the smaller of ``exp(H)`` and the number of values of every class."""
@@ -178,10 +168,6 @@ class GrassbergerDiversity(PrivacyModel):
         totals = np.maximum(counts.totals, 1)
         mixed = np.exp(np.log(totals) - weighted / totals)
         return np.where(counts.distinct > 0, np.minimum(mixed, counts.distinct), 0.0)
-
-    def admits(self, levels: Levels, counts: Counts) -> Mask:  # noqa: ARG002
-        """Compare with ``l``, up to 1e-9."""
-        return levels >= self.l - TOLERANCE
 
 
 def _grassberger(count: Integers) -> Floats:

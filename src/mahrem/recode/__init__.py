@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from mahrem.recode._by_row import moment_cells as moment_cells
     from mahrem.recode._by_row import nearest_lines as nearest_lines
     from mahrem.recode._by_row import number_cells as number_cells
-    from mahrem.recode._by_row import number_text as number_text
     from mahrem.recode._by_row import open_ends as open_ends
     from mahrem.recode._by_row import prefix_cells as prefix_cells
     from mahrem.recode._centroids import Centroids as Centroids

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from mahrem.spark._task import LabelledTable as LabelledTable
     from mahrem.spark._task import Task as Task
     from mahrem.spark._verify import ClusterVerdict as ClusterVerdict
-    from mahrem.spark._verify import verify_on_spark as verify_on_spark
     from mahrem.spark._watch import count_jobs as count_jobs
     from mahrem.spark._watch import watch_tasks as watch_tasks
 else:

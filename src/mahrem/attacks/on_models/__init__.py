@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from mahrem.attacks.on_models._examples import Says as Says
     from mahrem.attacks.on_models._examples import log_odds as log_odds
     from mahrem.attacks.on_models._examples import refuse_mixed as refuse_mixed
-    from mahrem.attacks.on_models._examples import refuse_shared_rows as refuse_shared_rows
     from mahrem.attacks.on_models._examples import true_chances as true_chances
     from mahrem.attacks.on_models._few_shadows import FewShadows as FewShadows
     from mahrem.attacks.on_models._few_shadows import shrunk_ratios as shrunk_ratios

@@ -9,7 +9,6 @@ from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
     from mahrem.learning.training._canaries import Canaries as Canaries
-    from mahrem.learning.training._entries import GRADIENTS as GRADIENTS
     from mahrem.learning.training._entries import MODELS as MODELS
     from mahrem.learning.training._entries import PrivateModel as PrivateModel
     from mahrem.learning.training._fit import FitResult as FitResult

@@ -3,7 +3,6 @@
 from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
-    from mahrem.release.folders._folder import DATA_FILES as DATA_FILES
     from mahrem.release.folders._folder import check_hashes as check_hashes
     from mahrem.release.folders._folder import find_data as find_data
     from mahrem.release.folders._folder import is_release as is_release
