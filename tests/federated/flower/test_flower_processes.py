@@ -331,6 +331,35 @@ def too_few_clients_are_said_with_their_number(processes: Processes, _: Path) ->
     assert json.loads((output / "state.json").read_text())["state"] == "failed"
 
 
+def test_a_key_that_is_used_on_another_machine_says_so_and_ends(idle: Processes) -> None:
+    """Each machine has a memory of its own, so only the server sees that there are two."""
+    told: dict[str, list[str]] = {"first": [], "second": []}
+    key = read_private_key(idle.key("east"))
+
+    def node(which: str) -> FlowerNode:
+        owner = FederationMember(idle.federation, key, people(90, 9)).owner()
+        answerer, _ = idle.federation.task.join(owner, ClientSettings())
+        return FlowerNode(idle.federation, key, answerer, 2.0, told[which].append)
+
+    try:
+        idle.served()
+        with Answering(node("first")):
+            end = time.monotonic() + PATIENCE
+            while not told["first"] and time.monotonic() < end:
+                time.sleep(0.05)
+            with pytest.raises(InvalidInput, match="another process takes part with this key, on another"):
+                node("second").run()
+        assert [line for line in told["second"] if "is there already" in line] == told["second"]
+        assert len(told["second"]) == 1
+        second = node("second")
+        with Answering(second):  # the other one left
+            while len(told["second"]) == 1 and time.monotonic() < end:
+                time.sleep(0.05)
+        assert "connected" in told["second"][1]
+    finally:
+        idle.end_all()
+
+
 @pytest.fixture
 def server_of_another_day(
     idle: Processes, tmp_path: Path, request: pytest.FixtureRequest

@@ -60,14 +60,15 @@ class FlowerNode:
     _node: Any = field(default=None, repr=False)
     _door: Any = field(default=None, repr=False)
     _clock: Clock = field(default_factory=Clock, repr=False)
+    _taken: bool = False  # the server knows the key as that of a client that is there
     _stop: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def run(self) -> None:
         """Stay with the server until stopped.
 
         Raises:
-            InvalidInput: If the key is not registered, the server's certificate is refused, or the clock here
-                is too far from the server's.
+            InvalidInput: If the key is not registered or used elsewhere for longer than ``patience``, the
+                server's certificate is refused, or the clock here is too far from the server's.
             OutputFailed: If the server cannot be reached for longer than ``patience``.
         """
         need_flower()
@@ -124,14 +125,21 @@ class FlowerNode:
             except Exception as error:  # noqa: BLE001 - no message may end a client; a refusal does
                 self._refuse(error)
                 if time.monotonic() - last > self.patience:
-                    raise OutputFailed(
-                        f"server={self.federation.address} was not reached for {self.patience:g} seconds"
-                    ) from None
+                    raise self._given_up() from None
                 worked, wait = False, SLOW
             else:
                 last = time.monotonic()
             wait = QUICK if worked else min(SLOW, wait * 1.2)
             self._stop.wait(wait)
+
+    def _given_up(self) -> MahremError:
+        """Say why a client waits no longer."""
+        if self._taken:
+            return InvalidInput(
+                f"client={self._name!r}: another process takes part with this key, on another machine or as "
+                "another user; end it first"
+            )
+        return OutputFailed(f"server={self.federation.address} was not reached for {self.patience:g} seconds")
 
     def _refuse(self, error: Exception) -> None:
         """Raise what waiting does not mend: a refused certificate, key or clock."""
@@ -139,6 +147,7 @@ class FlowerNode:
 
         if isinstance(error, MahremError):
             raise error
+        taken, self._taken = self._taken, False
         why = refused_certificate(error)
         if why is not None:
             raise InvalidInput(
@@ -150,6 +159,12 @@ class FlowerNode:
                 raise InvalidInput(
                     f"client={self._name!r}: the server refuses this key, it is not registered there"
                 ) from None
+            if (
+                code == 412 and self._node is None
+            ):  # no two can be one client, and a killed one is for a while
+                self._taken = True
+                if not taken:
+                    self.tell(Note("federation.key_taken", {"client": self._name}))
             if code == 401:  # a wrong clock, or the server was started again and knows us by another number
                 self._clock.refuse()
                 self._node = None
