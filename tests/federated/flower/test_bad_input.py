@@ -254,6 +254,12 @@ def test_a_server_that_does_not_keep_to_the_plan_is_refused_in_the_log_of_the_cl
 BEGINNINGS: dict[str, tuple[Task, pl.DataFrame, str]] = {
     "no row": (WEIGHTS, TABLE.clear(), "rows=0"),
     "no row, for rules": (RULES, TABLE.clear(), "no row to learn from"),
+    "one row, for rules": (RULES, TABLE.head(1), "fewer than five people"),
+    "one row with a class, for rules": (
+        RULES,
+        TABLE.with_columns(pl.when(pl.int_range(pl.len()) == 0).then("class").alias("class")),
+        "fewer than five people",
+    ),
     "one row": (WEIGHTS, TABLE.head(1), "rows=1"),
     "another class": (WEIGHTS, TABLE.with_columns(pl.lit("maybe").alias("class")), "an agreed class"),
     "another class among them": (WEIGHTS, pl.concat([people(60), ODD]), "a class that was not agreed on"),

@@ -37,6 +37,7 @@ FAULTS = (
     "narrow",
     "numbers",
     "few",
+    "handful",
     "recut",
     "regrouped",
     "stranger",
@@ -198,7 +199,7 @@ def check_table(
 
     Guarantees:
         - No cell of the table is in what is found; agreed values are.
-        - A table all of whose cells were agreed on has no fault but bins that hold few of its people.
+        - A table all of whose cells were agreed on has no fault but few people, in it or in a bin.
 
     Example:
         >>> sex = DeclaredWords(values=("Female", "Male"))
@@ -224,6 +225,9 @@ def check_table(
         findings += label_findings
         if dropped == frame.height:
             findings.append(CheckFinding(code="empty", column=schema.target))
+        elif isinstance(schema, RulesSchema) and frame.height - dropped < FEW_PEOPLE:
+            rows_left = frame.height - dropped
+            findings.append(CheckFinding(code="handful", column=schema.target, rows=rows_left))
     findings.sort(key=lambda finding: not finding.fault)
     return TableCheck(
         rows=frame.height,
