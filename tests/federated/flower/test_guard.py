@@ -108,6 +108,27 @@ def test_nothing_leaves_a_client_that_cannot_write_down_what_it_answers(study: P
     assert "cannot keep its log" in getattr(said, "reason", "")
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        Message("k" * 10**6, "run", 1),
+        Message("sum-keys", "r" * 10**6, 1, {"sum": 1}),
+        Message("sum-keys", "run", 1, {"sum": "s" * 10**6}),
+        Message("sum-masked", "run", 1, {"kind": "k" * 10**6, "names": ["n" * 1000] * 1000}),
+        Message("sum-agree", "run", 1, {"kind": [["k"] * 1000] * 1000, "names": [["n"] * 1000] * 1000}),
+        Message("frequent", "run", 1, {"columns": ["c" * 1000] * 1000, "support": "s" * 10**6}),
+    ],
+)
+def test_a_server_does_not_fill_a_clients_disk_by_what_it_calls_things(
+    study: Path, question: Message
+) -> None:
+    """A megabyte in every question was a megabyte in the file of questions, and in memory."""
+    node = node_of(study, "north")
+    FlowerGrid(node.federation, Wire({"north": node}), 1, 1).send({"north": question})
+    assert 0 < guard_of(study, "north").log.stat().st_size < 5000
+    assert sum(len(seen) for seen in node.answerer._seen) <= 32  # type: ignore[attr-defined]
+
+
 def test_a_federation_without_one_member_is_refused_until_the_others_agree(study: Path) -> None:
     """The same keys and tables in a new federation of two, made to subtract the third."""
     learnt(study)

@@ -20,11 +20,12 @@ from mahrem.federated.flower._weak_spots import promises, strangers, weak_spots
 from mahrem.federated.rules import AnsweredQuestions, RulesPlan
 from mahrem.federated.runs import CheckFinding, ClientSettings, TableCheck
 from mahrem.federated.sums import SumHistory, append_private
-from mahrem.federated.wire import Message, digest_message
+from mahrem.federated.wire import LONGEST_NAME, Message, digest_message
 from mahrem.federated.wire.certificates import fingerprint, write_public
 from mahrem.files import private_key, state_folder
 
 APPROVED = b"mahrem-approved-1"
+LONGEST_REASON = 2000  # letters that are written down; a server may make a refusal as long as it likes
 Confirm = Callable[[Sequence[str]], bool]  # shown what was agreed, in words; says whether to take part
 
 
@@ -204,6 +205,12 @@ class ClientGuard:
                 self.note(None, {"answer": "stayed away", "why": str(error)})
             raise
 
+    def _members(self, names: Sequence[object]) -> list[str]:
+        """Give those of some names that are members', and how many others are among them."""
+        members = sorted({name for name in names if isinstance(name, str)} & set(self.federation.clients))
+        others = len(names) - len(members)
+        return [*members, f"and {others} others"] if others else members
+
     def note(self, message: Message | None, answer: Mapping[str, object]) -> None:
         """Write down a question and what became of it.
 
@@ -212,15 +219,17 @@ class ClientGuard:
         """
         asked: dict[str, object] = {}
         if message is not None:
-            names = message.body.get("names")
+            names, about = message.body.get("names"), message.body.get("kind")
             asked = {
                 "run": message.run,
                 "round": message.round,
                 "kind": message.kind,
-                "about": message.body.get("kind"),
-                "clients": sorted(map(str, names)) if isinstance(names, list) else None,
+                "about": about[:LONGEST_NAME] if isinstance(about, str) else None,
+                "clients": self._members(names) if isinstance(names, list) else None,
                 "digest": digest_message(message).hex(),
             }
+        why = answer.get("why")
+        answer = {**answer, "why": why[:LONGEST_REASON]} if isinstance(why, str) else answer
         line = {"time": now(), "client": self.member.name, **asked, **answer}
         append_private(
             self.log, {name: value for name, value in line.items() if value is not None}, durable=False

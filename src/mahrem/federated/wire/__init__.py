@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mahrem.federated.wire._keys import derived as derived
     from mahrem.federated.wire._keys import framed as framed
     from mahrem.federated.wire._keys import need_cryptography as need_cryptography
+    from mahrem.federated.wire._message import LONGEST_NAME as LONGEST_NAME
     from mahrem.federated.wire._message import MOST_BYTES as MOST_BYTES
     from mahrem.federated.wire._message import Failure as Failure
     from mahrem.federated.wire._message import Message as Message

@@ -17,6 +17,7 @@ from mahrem.errors import InvalidInput
 
 _MARK = b"mhm1"
 _SMALL = 512  # bytes that are not worth compressing
+LONGEST_NAME = 200  # letters of a kind and of a run, which are written down and remembered
 MOST_BYTES = 1 << 28  # bytes that a message may unfold to; more would fill the reader's memory
 _NOISE = ("u8", "f4")  # masked numbers and weights do not get smaller
 _KINDS = {form: np.dtype("<" + form) for form in ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4")}
@@ -156,9 +157,10 @@ def _unpack(data: bytes, *, widen: bool) -> Message:
         else:
             raise ValueError
         at += length
-    if at != len(whole) or not isinstance(number, int):
+    kind, run = str(kind), str(run)
+    if at != len(whole) or not isinstance(number, int) or max(len(kind), len(run)) > LONGEST_NAME:
         raise ValueError
-    return Message(str(kind), str(run), number, body)
+    return Message(kind, run, number, body)
 
 
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:
