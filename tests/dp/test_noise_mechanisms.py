@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mahrem.dp import Relation, Unit
+from mahrem.dp._tape import Tape, listening
 from mahrem.dp.noise import (
     Exponential,
     GaussianNoise,
@@ -249,3 +250,19 @@ def test_a_smooth_median_keeps_its_promise_exactly(counts: list[int], source: in
     epsilon, delta = 1.0, 1e-3
     one, two = (smooth_release_density(np.array(c), epsilon, delta) for c in (counts, neighbour))
     assert np.maximum(one - math.exp(epsilon) * two, 0).sum() <= delta
+
+
+@pytest.mark.parametrize(
+    "mechanism", [laplace_integers(ONE, epsilon=1.0), Exponential(epsilon=1.0, sensitivity=ONE)]
+)
+def test_whole_numbers_go_in_as_a_list_or_as_an_array_and_nothing_else_does(
+    mechanism: IntegerNoise | Exponential,
+) -> None:
+    for given_ in ([3, -4, 5], np.array([3, -4, 5])):
+        with listening(Tape()) as tape:
+            mechanism(given_)
+        assert tape.steps[0].values == (3, -4, 5)
+        assert {type(value) for value in tape.steps[0].values} == {int}
+    for odd in ([3.5], [True], [1 << 63], np.array([1 << 62]) + 1, np.array([-1 << 62]) - 1, np.array([0.5])):
+        with pytest.raises(InvalidParameter):
+            mechanism(odd)  # type: ignore[arg-type]

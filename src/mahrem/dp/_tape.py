@@ -11,8 +11,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import numpy as np
+
 from mahrem.dp._sensitivity import GlobalSensitivity, SmoothSensitivity
 from mahrem.dp.accounting import Event, Spend
+from mahrem.types import Integers
 
 Drawn = TypeVar("Drawn")
 
@@ -79,7 +82,7 @@ def listened() -> bool:
 
 def noised(
     mechanism: str,
-    values: Sequence[float],
+    values: Sequence[float] | Integers,
     sensitivity: GlobalSensitivity | SmoothSensitivity | float | None,
     event: Event | None,
     draw: Callable[[], Drawn],
@@ -89,7 +92,8 @@ def noised(
     if tape is None:
         return draw()
     whole = _WHOLE.get()
-    step = Step(mechanism, tuple(values), sensitivity, event if whole is None else whole, None)
+    plain = values.tolist() if isinstance(values, np.ndarray) else values
+    step = Step(mechanism, tuple(plain), sensitivity, event if whole is None else whole, None)
     output: Drawn = tape.take(step, draw)
     return output
 

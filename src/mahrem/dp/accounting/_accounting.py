@@ -126,7 +126,7 @@ def epsilon_of(event: Event, delta: float, relation: Relation) -> float:
         return pure
     if delta <= 0:
         raise InvalidParameter(f"delta={delta!r} must be above 0 for noise that is not pure")
-    return float(_distribution((event,), relation).get_epsilon_for_delta(delta))
+    return float(_whole((event,), relation).get_epsilon_for_delta(delta))
 
 
 def proves(event: Event, epsilon: float, delta: float) -> bool:
@@ -178,8 +178,10 @@ def _whole(events: tuple[Event, ...], relation: Relation) -> Any:
     distribution = _NEWEST.pop((events, relation), None)
     if distribution is None:
         before = _NEWEST.get((events[:-1], relation))
-        last = _distribution(events[-1:], relation)
-        distribution = _distribution(events, relation) if before is None else before.compose(last)
+        if before is None:
+            distribution = _distribution(events, relation)
+        else:
+            distribution = before.compose(_distribution(events[-1:], relation))
     _NEWEST[events, relation] = distribution
     while len(_NEWEST) > _KEPT:
         _NEWEST.pop(next(iter(_NEWEST)), None)

@@ -14,6 +14,7 @@ from mahrem.errors import InvalidParameter
 
 MARGIN = 1 + 1e-6  # covers what the search over offsets may miss; the maximum is flat there
 _OFFSETS = 2_001
+_CLOSE = 1e-12  # how near an epsilon comes to the largest that is covered, as a share
 _LARGEST = 30.0
 
 
@@ -38,7 +39,7 @@ def bounded_range_multiplier(epsilon: float) -> float:
         raise InvalidParameter(f"epsilon={epsilon!r} must be above 0 and at most {_LARGEST:g}")
     quantile = NormalDist().inv_cdf
     most = 0.0
-    for place in range(1, _OFFSETS):
+    for place in range(1, _OFFSETS // 2 + 1):  # an offset and what it lacks to epsilon have the same corner
         offset = epsilon * place / _OFFSETS
         # Two outcomes with losses t and t - epsilon; both columns of probabilities add up to 1.
         likely = math.expm1(epsilon - offset) / math.expm1(epsilon) * math.exp(offset)
@@ -51,13 +52,15 @@ def bounded_range_multiplier(epsilon: float) -> float:
 @lru_cache(maxsize=256)
 def bounded_range_epsilon(noise_multiplier: float) -> float:
     """Give the epsilon of the exponential mechanism that costs no more than this Gaussian noise."""
-    low, high = 0.0, min(_LARGEST, 2 / noise_multiplier)
-    if bounded_range_multiplier(high) >= noise_multiplier:
-        return high
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if bounded_range_multiplier(middle) >= noise_multiplier else (low, middle)
-    return low
+    epsilon, before = min(_LARGEST, 2 / noise_multiplier), 0.0
+    if bounded_range_multiplier(epsilon) >= noise_multiplier:
+        return epsilon
+    # Epsilon times its multiplier hardly changes with epsilon.
+    while abs(epsilon - before) > _CLOSE * epsilon:
+        epsilon, before = epsilon * bounded_range_multiplier(epsilon) / noise_multiplier, epsilon
+    while bounded_range_multiplier(epsilon) < noise_multiplier:
+        epsilon *= 1 - _CLOSE
+    return epsilon
 
 
 @dataclass(frozen=True, kw_only=True)

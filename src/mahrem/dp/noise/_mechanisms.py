@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
+import numpy as np
+
 from mahrem import check
 from mahrem.dp._extra import opendp
 from mahrem.dp._sensitivity import GlobalSensitivity
@@ -28,6 +30,7 @@ from mahrem.dp.accounting import (
 from mahrem.dp.accounting import Gaussian as GaussianEvent
 from mahrem.dp.accounting import Laplace as LaplaceEvent
 from mahrem.errors import GuaranteeBroken, InvalidParameter
+from mahrem.types import Integers
 
 SLACK = 1 + 1e-9  # OpenDP rounds its own figures up
 LARGEST = 1 << 62
@@ -51,11 +54,9 @@ class IntegerNoise:
     sensitivity: GlobalSensitivity
     event: Event
 
-    def __call__(self, values: Sequence[int]) -> list[int]:
+    def __call__(self, values: Sequence[int] | Integers) -> list[int]:
         """Add noise."""
-        whole = [check.whole(value=value) for value in values]
-        if any(abs(value) > LARGEST for value in whole):
-            raise InvalidParameter("a total is too large for 64 bits; use wider steps")
+        whole = _whole_numbers(values, "a total is too large for 64 bits; use wider steps")
         draw = integer_sampler(self.kind, self.scale)
         return noised(f"discrete-{self.kind}", whole, self.sensitivity, self.event, lambda: draw(whole))
 
@@ -115,14 +116,27 @@ def _integer_measurement(kind: str, scale: float) -> Any:
     return home.measurements.make_gaussian(domain, home.metrics.l2_distance(T="f64"), scale=scale)
 
 
-def integer_sampler(kind: str, scale: float) -> Callable[[Sequence[int]], list[int]]:
+def integer_sampler(kind: str, scale: float) -> Callable[[Sequence[int] | Integers], list[int]]:
     """Give the function that adds noise of this scale to integers."""
     measurement = _integer_measurement(kind, scale)
 
-    def draw(values: Sequence[int]) -> list[int]:
-        return [int(value) for value in measurement(list(values))]
+    def draw(values: Sequence[int] | Integers) -> list[int]:
+        whole = values if isinstance(values, np.ndarray) else list(values)
+        return [int(value) for value in measurement(whole)]
 
     return draw
+
+
+def _whole_numbers(values: Sequence[int] | Integers, too_large: str) -> Integers:
+    """Give whole numbers as an array, which OpenDP takes at once; refuses what is none or does not fit."""
+    if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.ndim == 1:
+        fits = not len(values) or (values.max() <= LARGEST and values.min() >= -LARGEST)
+    else:
+        values = [check.whole(value=value) for value in values]
+        fits = all(abs(value) <= LARGEST for value in values)
+    if not fits:
+        raise InvalidParameter(too_large)
+    return np.asarray(values, dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,9 +232,9 @@ class _Selection:
         """The scale of the noise on scores."""
         return laplace_scale(2 * self.sensitivity.l1, self.epsilon)
 
-    def __call__(self, scores: Sequence[int]) -> int:
+    def __call__(self, scores: Sequence[int] | Integers) -> int:
         """Select the place of a good score."""
-        whole = [check.whole(score=score) for score in scores]
+        whole = _whole_numbers(scores, "a score is too large for 64 bits")
         measurement = _selection(self.kind, self.scale)
         return noised(self.kind, whole, self.sensitivity, self.event, lambda: int(measurement(whole)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -36,6 +37,44 @@ class Measured:
     columns: tuple[int, ...]
     counts: Floats = field(repr=False)
     deviation: float | Floats
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Where the axes of a small table lie in a larger one.
+
+    Attributes:
+        order: Of the small table's axes, so that they come as in the large one.
+        back: The same, the other way round.
+        spread: What lays the small one, in that order, out over the large one.
+        out: Axes of the large one that the small one does not have.
+    """
+
+    order: tuple[int, ...]
+    back: tuple[int, ...]
+    spread: tuple[slice | None, ...]
+    out: tuple[int, ...]
+
+    @classmethod
+    def of(cls, small: Sequence[int], large: Sequence[int]) -> Axes:
+        """Find the columns of a small table among those of a large one."""
+        axes = [large.index(column) for column in small]
+        kept = sorted(axes)
+        return cls(
+            order=tuple(sorted(range(len(axes)), key=axes.__getitem__)),
+            back=tuple(kept.index(axis) for axis in axes),
+            spread=tuple(slice(None) if axis in axes else None for axis in range(len(large))),
+            out=tuple(axis for axis in range(len(large)) if axis not in axes),
+        )
+
+    def expanded(self, table: Floats) -> Floats:
+        """Lay a small table out over the large one, of length 1 where it says nothing."""
+        return table.transpose(self.order)[self.spread]
+
+    def reduced(self, table: Floats) -> Floats:
+        """Sum a large table down to the small one."""
+        small: Floats = np.add.reduce(table, axis=self.out) if self.out else table
+        return small.transpose(self.back)
 
 
 @dataclass(frozen=True)
@@ -80,11 +119,11 @@ class CliqueTree:
         for place in range(len(beliefs) - 1, 0, -1):
             messages[place] = _log_sum(beliefs[place])
             parent = self.cliques[place].parent
-            beliefs[parent] = beliefs[parent] + self._spread(messages[place], place)
+            beliefs[parent] = beliefs[parent] + self._links[place].expanded(messages[place])
         beliefs[0] = beliefs[0] - _log_total(beliefs[0])
         marginals = [np.exp(beliefs[0])]
         for place in range(1, len(beliefs)):
-            above = self._gathered(marginals[self.cliques[place].parent], place)
+            above = self._links[place].reduced(marginals[self.cliques[place].parent])
             inside = np.exp(beliefs[place] - messages[place][..., None])
             marginals.append(inside * above[..., None])
         return marginals
@@ -99,19 +138,14 @@ class CliqueTree:
             )
         return conditionals
 
-    def _others(self, place: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Give the parent's columns and which of them this clique hangs on, in this clique's order."""
-        clique = self.cliques[place]
-        above = self.cliques[clique.parent].columns
-        return above, tuple(above.index(column) for column in clique.columns[:-1])
-
-    def _spread(self, message: Floats, place: int) -> Floats:
-        above, axes = self._others(place)
-        return _expanded(message, axes, len(above))
-
-    def _gathered(self, table: Floats, place: int) -> Floats:
-        _, axes = self._others(place)
-        return _reduced(table, axes)
+    @cached_property
+    def _links(self) -> list[Axes]:
+        """Say where in the table of its parent the columns lie that a clique hangs on; the first has none."""
+        links = [Axes.of((), ())]
+        for clique in self.cliques[1:]:
+            above = self.cliques[clique.parent].columns
+            links.append(Axes.of(clique.columns[:-1], above))
+        return links
 
 
 def _log_sum(table: Floats) -> Floats:
@@ -128,29 +162,12 @@ def _log_total(table: Floats) -> float:
     return top + float(np.log(np.exp(table - top).sum()))
 
 
-def _expanded(table: Floats, axes: tuple[int, ...], count: int) -> Floats:
-    """Lay a table with these axes out over ``count`` axes, of length 1 where it says nothing."""
-    order = np.argsort(axes)
-    shape = [1] * count
-    for axis, length in zip(axes, table.shape, strict=True):
-        shape[axis] = length
-    return table.transpose(tuple(int(one) for one in order)).reshape(shape)
-
-
-def _reduced(table: Floats, axes: tuple[int, ...]) -> Floats:
-    """Sum a table down to some of its axes, in the order given."""
-    out = tuple(axis for axis in range(table.ndim) if axis not in axes)
-    kept = sorted(axes)
-    small: Floats = table.sum(axis=out) if out else table
-    return small.transpose(tuple(kept.index(axis) for axis in axes))
-
-
 @dataclass(frozen=True)
 class _Target:
     """A measured marginal and where it lies in the tree."""
 
     clique: int
-    axes: tuple[int, ...]
+    axes: Axes
     shares: Floats
     weight: float | Floats
 
@@ -190,15 +207,15 @@ def fit_tree(
     targets = [_Target(one.clique, one.axes, one.shares, one.weight / scale) for one in targets]
     potentials, step = tree.zeros(), 1.0
     shares = tree.marginals(potentials)
-    loss, slopes = _loss(tree, shares, targets)
+    loss, slopes = _loss(shares, targets)
     for _ in range(rounds):
         gain = 0.0
         for _ in range(_STEPS_DOWN):
             tried = [one - step * slope for one, slope in zip(potentials, slopes, strict=True)]
             there = tree.marginals(tried)
-            reached, next_slopes = _loss(tree, there, targets)
+            reached, next_slopes = _loss(there, targets)
             fall = sum(
-                float((slope * (one - two)).sum())
+                float(np.vdot(slope, one - two))
                 for slope, one, two in zip(slopes, shares, there, strict=True)
             )
             if loss - reached >= 0.5 * fall and reached <= loss:
@@ -214,20 +231,16 @@ def fit_tree(
 
 def _aimed(tree: CliqueTree, one: Measured, total: float) -> _Target:
     home = tree.home(one.columns)
-    held = tree.cliques[home].columns
-    axes = tuple(held.index(column) for column in one.columns)
+    axes = Axes.of(one.columns, tree.cliques[home].columns)
     return _Target(home, axes, one.counts / total, (total / one.deviation) ** 2)
 
 
-def _loss(
-    tree: CliqueTree, shares: Sequence[Floats], targets: Sequence[_Target]
-) -> tuple[float, list[Floats]]:
+def _loss(shares: Sequence[Floats], targets: Sequence[_Target]) -> tuple[float, list[Floats]]:
     """Give the weighted squared distance and its slope in every clique."""
     slopes, loss = [np.zeros(table.shape) for table in shares], 0.0
     for target in targets:
-        off = _reduced(shares[target.clique], target.axes) - target.shares
-        loss += 0.5 * float((target.weight * off * off).sum())
-        slopes[target.clique] += _expanded(
-            target.weight * off, target.axes, len(tree.cliques[target.clique].columns)
-        )
+        off = target.axes.reduced(shares[target.clique]) - target.shares
+        pulled = target.weight * off
+        loss += 0.5 * float(np.vdot(pulled, off))
+        slopes[target.clique] += target.axes.expanded(pulled)
     return loss, slopes
