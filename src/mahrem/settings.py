@@ -67,7 +67,8 @@ class Setting:
         private: Never written into what is published: a seed, a key, the name of a file.
         secret: Not even shown where the spec is printed: a key, a table.
         on_spark: A cluster can do it.
-        on_page: A page can offer it as it is: it is no file and no address of the machine the page runs on.
+        on_page: A page can offer it as it is: it is no file and no address of the machine the page runs on,
+            and what a ledger guards does not come out unpaid by it.
         hidden: Taken, but not shown in help.
         words: What it means by language, of settings that other distributions add.
     """

@@ -19,6 +19,7 @@ from mahrem.web._orders import JobRequest, Json
 from mahrem.web._settings import ServeSettings
 from mahrem.web.bodies import (
     PUBLISHING,
+    SPENDING,
     WISHES,
     ColumnChoice,
     Columns,
@@ -44,6 +45,12 @@ from mahrem.web.projects import (
     settings_of,
 )
 
+_PAID = {
+    "query",
+    "generalize",
+    *SPENDING,
+    *(f"plan_{verb}" for verb in SPENDING),
+}  # what a ledger pays or plans
 _REMEMBERED = 20  # decisions that can be taken back
 # What may be downloaded from a release, and as what.
 FILES = {
@@ -52,6 +59,11 @@ FILES = {
     "report.json": "application/json",
     "policy.toml": "application/toml",
     "release.recipe": "application/octet-stream",
+    "synthesis.toml": "application/toml",
+    "model.npz": "application/octet-stream",
+    "plan.json": "application/json",
+    "sheet.json": "application/json",
+    "guarantee.txt": "text/plain; charset=utf-8",
     "SHA256SUMS": "text/plain; charset=utf-8",
     "signature.json": "application/json",
 }
@@ -158,7 +170,7 @@ class House:
         given, settings = dict(arguments), self._settings_for(project, verb, arguments)
         if verb == "attack":
             given["release"] = self.job_of(project, "anonymize")
-        if verb in {"query", "generalize"}:
+        if verb in _PAID:
             given["ledger"] = self.job_of(project, "ledger")
         request = JobRequest(
             arguments=given, settings=settings, source=source.seen, decided=decisions_of(project)
@@ -237,9 +249,9 @@ class House:
         """Give the ledger of a project."""
         return self.store.folder(project.id) / f"ledger-{self.job_of(project, 'ledger')}"
 
-    def release_file(self, project: Project, name: str) -> Path:
+    def release_file(self, project: Project, name: str, verb: str = "anonymize") -> Path:
         """Give a file of the release; only the names of a release are ever looked for."""
-        path = self.result_folder(project, "anonymize") / "release" / name
+        path = self.result_folder(project, verb) / "release" / name
         if name not in FILES or not path.is_file():
             raise Refused(
                 404, "not_found", "The release has no such file", "Its files are listed with the result."

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from mahrem.learning.private._paid_score import error_noise as error_noise
     from mahrem.learning.private._paid_score import noisy_share as noisy_share
     from mahrem.learning.private._paid_score import paid_event as paid_event
+    from mahrem.learning.private._paid_score import score_error as score_error
     from mahrem.learning.private._private_search import PrivateSearch as PrivateSearch
     from mahrem.learning.private._private_search import search_epsilon as search_epsilon
     from mahrem.learning.private._secret_stream import SecretStream as SecretStream

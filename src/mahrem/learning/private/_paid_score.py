@@ -102,5 +102,9 @@ def noisy_share(errors: Floats, noise: IntegerNoise) -> tuple[float, float]:
     whole = np.rint(FINE * np.nan_to_num(errors, nan=1.0).clip(0, 1)).astype(np.int64)
     wrong = noise([int(whole.sum())])[0] / FINE
     count = noise([FINE * len(errors)])[0] / FINE
-    off = 2 * noise.half_width(0.05) / FINE / max(count, 1.0)
-    return min(1.0, max(0.0, wrong / max(count, 1.0))), off
+    return min(1.0, max(0.0, wrong / max(count, 1.0))), score_error(noise, count)
+
+
+def score_error(noise: IntegerNoise, count: float) -> float:
+    """Say how far noise may move a share of so many rows (95 %)."""
+    return 2 * noise.half_width(0.05) / FINE / max(count, 1.0)

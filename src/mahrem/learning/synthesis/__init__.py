@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from mahrem.learning.synthesis._synthetic_schema import SyntheticSchema as SyntheticSchema
     from mahrem.learning.synthesis._synthetic_sides import COMPARED_ROWS as COMPARED_ROWS
     from mahrem.learning.synthesis._synthetic_sides import refuse_overlap as refuse_overlap
+    from mahrem.learning.synthesis._table_synthesiser import SynthesisPlan as SynthesisPlan
+    from mahrem.learning.synthesis._table_synthesiser import TableSynthesiser as TableSynthesiser
     from mahrem.learning.synthesis._variational import Variational as Variational
 else:
     __getattr__, __dir__, __all__ = offered(__name__)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.learning.synthesis._entries import SYNTHESISERS
+from mahrem.readers import Reader, by_column, by_name, texts, wrong_type
 from mahrem.settings import setting, switch, text, whole
 from mahrem.table import written_formats
 from mahrem.typed import names, pairs, value
@@ -59,12 +60,25 @@ def _columns(name: str, value: object) -> tuple[str, ...]:
     return check.column_names(**{name: value})
 
 
-def _by_column(name: str, value: Mapping[Any, Any]) -> dict[str, Any]:
-    return check.by_column(value, where=name)
+def _two_days(name: str, value: object) -> tuple[Any, Any]:
+    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
+        raise wrong_type(name, value, "a first and a last day")
+    return value[0], value[1]
 
 
-def _days(name: str, value: Mapping[Any, tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    return {column: (first, last) for column, (first, last) in _by_column(name, value).items()}
+def _edges_or_count(name: str, value: object) -> int | list[float]:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    edges = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(edges, str) or not isinstance(edges, Sequence):
+        raise wrong_type(name, value, "a whole number of cells, or a list of edges")
+    return [check.finite(**{name: edge}) for edge in edges]
+
+
+def _condition(name: str, value: object) -> object:
+    if isinstance(value, Mapping):
+        raise wrong_type(name, value, "a value, a list of values, or the ends of a range")
+    return value
 
 
 def _typed_by_column(read: Callable[[str, str], Any], form: str) -> object:
@@ -90,6 +104,12 @@ def _edges(column: str, given: str) -> int | list[float]:
         raise InvalidParameter(f"cells={column!r} must be a whole number, or edges like 0,10,100") from None
 
 
+def _lines(reader: Reader) -> Reader:
+    """Have a form take one value a line: in a value may be commas."""
+    return replace(reader, by_line=True)
+
+
+_ANY = Reader(read=_condition, takes="Any")
 _MANY: Mapping[str, Any] = {"group": "schema", "repeats": True}
 _NAMES: Mapping[str, Any] = {**_MANY, "read": _columns, "takes": "Sequence[Hashable]", "typed": names}
 
@@ -103,7 +123,7 @@ class SchemaSettings:
     kinds: Mapping[str, str] = setting(
         dict,
         **_MANY,
-        read=_by_column,
+        read=_lines(by_column(text)),
         takes="Mapping[Any, str] | None",
         typed=lambda _, texts: pairs("kind", texts),
         metavar="COL=whole|number",
@@ -112,7 +132,7 @@ class SchemaSettings:
     dates: Mapping[str, tuple[str, str]] = setting(
         dict,
         **_MANY,
-        read=_days,
+        read=_lines(by_column(replace(_ANY, read=_two_days))),
         takes="Mapping[Any, tuple[str, str]] | None",
         typed=_typed_by_column(_first_and_last, "COL=FIRST:LAST"),
         metavar="COL=FIRST:LAST",
@@ -120,7 +140,7 @@ class SchemaSettings:
     cells: Mapping[str, int | Sequence[float]] = setting(
         dict,
         **_MANY,
-        read=_by_column,
+        read=_lines(by_column(replace(_ANY, read=_edges_or_count))),
         takes="Mapping[Any, int | Sequence[float]] | None",
         typed=_typed_by_column(_edges, "NAME=VALUE"),
         metavar="COL=N or COL=A,B,C",
@@ -128,7 +148,7 @@ class SchemaSettings:
     constraints: tuple[str, ...] = setting(
         (),
         **_MANY,
-        read=lambda _, rules: tuple(rules),
+        read=_lines(texts),
         takes="Sequence[str]",
         metavar="RULE",
         spelling="--constraint",
@@ -150,7 +170,7 @@ class SynthesisSettings(SchemaSettings):
     target: str | None = setting(read=_column, takes="Hashable | None", group="model", metavar="COL")
     options: Mapping[str, Any] = setting(
         dict,
-        read=lambda _, given: dict(given),
+        read=_lines(by_name(replace(_ANY, read=lambda _, value: value))),
         takes="Mapping[str, Any] | None",
         typed=_typed_options,
         repeats=True,
@@ -161,7 +181,7 @@ class SynthesisSettings(SchemaSettings):
     rows: int | None = setting(read=_count, group="rows", metavar="N")
     given: Mapping[str, Any] = setting(
         dict,
-        read=_by_column,
+        read=_lines(by_column(_ANY)),
         takes="Mapping[Any, Any] | None",
         typed=_typed_conditions,
         repeats=True,

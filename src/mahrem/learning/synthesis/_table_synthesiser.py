@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Generic, Protocol, TypeVar
 
@@ -108,13 +109,8 @@ class TableSynthesiser(ABC, Generic[PlanKind, FitKind]):
         public, unit = ledger.facts if facts is None else facts, ledger.unit
         how = public.read_as(reading)
         columns = open_privately(table, public, how).columns
+        inner, plan = self.foresee(columns, ledger=ledger, facts=public)
         named = [name for name in columns if name != unit.subject]
-        inner = self._inner(self.schema.domain(public, named), public)
-        if self.target is not None and self.target not in inner.names:
-            raise InvalidParameter(
-                f"target={self.target!r} must be a column to be synthesised, no total and no key"
-            )
-        plan = self.plan(inner, public.rows, ledger)
         domain = self.schema.domain(public, named, fine=self.fine(plan, public.rows))
         inner = self._inner(domain, public)
         ledger.refuse_other(table, how, columns)
@@ -139,6 +135,28 @@ class TableSynthesiser(ABC, Generic[PlanKind, FitKind]):
             promise=self.promise(plan, ledger),
         )
         return self.modelled(CodedTable(inner, codes, units, counted), plan, about)
+
+    def foresee(
+        self, columns: Sequence[str], *, ledger: Ledger, facts: Facts | None = None
+    ) -> tuple[DeclaredDomain, PlanKind]:
+        """Say which columns would be modelled and by what mechanisms; no row is looked at.
+
+        Args:
+            columns: What the table calls its columns.
+            ledger: Would pay.
+            facts: What is public; by default what the ledger knows.
+
+        Raises:
+            Infeasible: If noise would hide every count.
+        """
+        public = ledger.facts if facts is None else facts
+        named = [name for name in columns if name != ledger.unit.subject]
+        inner = self._inner(self.schema.domain(public, named), public)
+        if self.target is not None and self.target not in inner.names:
+            raise InvalidParameter(
+                f"target={self.target!r} must be a column to be synthesised, no total and no key"
+            )
+        return inner, self.plan(inner, public.rows, ledger)
 
     def _inner(self, domain: DeclaredDomain, public: Facts) -> DeclaredDomain:
         """Leave out columns that need no model."""

@@ -11,7 +11,7 @@ from mahrem import check
 from mahrem.dp import Ledger
 from mahrem.dp.accounting import Composed, Event
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private import SecretStream, error_noise, noisy_share, paid_event
+from mahrem.learning.private import SecretStream, error_noise, noisy_share, paid_event, score_error
 from mahrem.learning.private.steps import limited_units
 from mahrem.types import Floats, Integers, Mask
 
@@ -51,6 +51,12 @@ class HeldOutMeasure:
             return True
         cost = (0.0 if training is None else epsilon) + (self.epsilon or 0.0)
         return ledger.fits(Composed(events), epsilon=cost, delta=0.0 if training is None else delta)
+
+    def foreseen_error(self, ledger: Ledger) -> float | None:
+        """Say how far noise may move a private figure (95 %), by how many rows are public."""
+        if self.epsilon is None or ledger.facts.rows is None:
+            return None
+        return min(1.0, score_error(error_noise(ledger, self.epsilon), self.share * ledger.facts.rows))
 
     def held_out(self, stream: SecretStream, rows: int, units: Integers | None) -> Mask:
         """Choose the rows to measure on, by people where people are protected."""

@@ -11,6 +11,7 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private import NOISES, OPTIMISERS
 from mahrem.learning.training._entries import GRADIENTS, model_names, noise_places
+from mahrem.readers import Reader, wrong_type
 from mahrem.settings import number, read_settings, setting, settings_of, switch, text, whole
 from mahrem.typed import listed, names, pairs, sizes, value
 
@@ -23,17 +24,21 @@ def _columns(name: str, value: object) -> tuple[str, ...]:
     return check.column_names(**{name: value})
 
 
-def _sizes(name: str, value: Sequence[int]) -> tuple[int, ...]:
+def _sizes(name: str, value: object) -> tuple[int, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise wrong_type(name, value, "a list of whole numbers")
     return tuple(int(check.at_least(1, **{name: check.whole(**{name: size})})) for size in value)
 
 
 SEARCHED = ("learning_rate", "clip", "optimiser", "hidden", "average", "copies", "shift", "rounds")
 
 
-def _search(name: str, value: Mapping[str, Sequence[Any]]) -> dict[str, tuple[Any, ...]]:
+def _search(name: str, value: object) -> dict[str, tuple[Any, ...]]:
     """Read which settings are tried, each value as the setting itself reads it."""
+    if not isinstance(value, Mapping):
+        raise wrong_type(name, value, "settings and the values to try")
     check.unknown_keys(value, SEARCHED, where=name)
-    if not value or not all(value.values()):
+    if not value or not all(isinstance(tried, Sequence) and tried for tried in value.values()):
         raise InvalidParameter(f"{name} must name settings and values to try, such as learning_rate=0.1,0.3")
     known = settings_of(TrainingSettings)
     return {
@@ -103,13 +108,11 @@ class TrainingSettings:
         read=_table, takes="object", group="model", metavar="FILE", private=True, on_page=False
     )
     search: Mapping[str, tuple[Any, ...]] | None = setting(
-        read=_search,
-        takes="Mapping[str, Sequence[Any]] | None",
+        read=Reader(read=_search, takes="Mapping[str, Sequence[Any]]", by_line=True),
         typed=_typed_search,
         repeats=True,
         group="model",
         metavar="NAME=A,B",
-        on_page=False,
     )
     repeats: float | None = setting(**_COUNT)
     shape: tuple[int, ...] | None = setting(**_SIZES, metavar="1,28,28")
@@ -121,6 +124,6 @@ class TrainingSettings:
     accept_no_amplification: bool = setting(False, **_SWITCH)
     holdout: float = setting(0.0, **_AMOUNT | {"group": "measuring", "metavar": "0..1"})
     evaluate_epsilon: float | None = setting(**_AMOUNT | {"group": "measuring"})
-    evaluate_openly: bool = setting(False, **_SWITCH | {"group": "measuring"})
+    evaluate_openly: bool = setting(False, **_SWITCH | {"group": "measuring", "on_page": False})
     audit: bool = setting(False, **_SWITCH | {"group": "measuring"})
     canaries: int | None = setting(read=whole, group="measuring", metavar="N")

@@ -7,6 +7,8 @@ attacks what comes out.
 from mahrem.lazily import TYPE_CHECKING, offered
 
 if TYPE_CHECKING:
+    from mahrem.pipeline.modelling._plans import plan_synthesis as plan_synthesis
+    from mahrem.pipeline.modelling._plans import plan_training as plan_training
     from mahrem.pipeline.modelling._synthesize import synthesize as synthesize
     from mahrem.pipeline.modelling._synthetic_report import SYNTHESIS as SYNTHESIS
     from mahrem.pipeline.modelling._synthetic_run import SyntheticRelease as SyntheticRelease

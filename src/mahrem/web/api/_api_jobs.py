@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from pathlib import Path
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -23,6 +24,8 @@ router = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["jobs"], dependenci
 Number = Annotated[int, PathPart(ge=0, le=100_000, description="Number of the column, from 0")]
 Plain = Literal["anonymize", "audit", "attack", "estimate"]
 FileName = Annotated[str, PathPart(pattern=r"^[A-Za-z0-9_.]{1,40}$")]
+Show = Annotated[bool, Query(description="Show it instead of saving it")]
+SENT: dict[int | str, Json] = {200: {"content": {kind.split(";")[0]: {} for kind in FILES.values()}}}
 
 
 @router.get("/projects/{project}/jobs")
@@ -69,24 +72,17 @@ def get_result(house: HouseDep, job: JobId) -> Json:
 @router.get(
     "/projects/{project}/release/{name}",
     response_class=FileResponse,
-    responses={200: {"content": {kind.split(";")[0]: {} for kind in FILES.values()}}},
+    responses=SENT,
 )
 def get_release_file(
     house: HouseDep,
     project: ProjectDep,
     name: FileName,
     *,
-    show: Annotated[bool, Query(description="Show it instead of saving it")] = False,
+    show: Show = False,
 ) -> FileResponse:
     """Give a file of the release: data.csv, report.html, report.json, policy.toml, SHA256SUMS."""
-    path = house.release_file(project, name)
-    return FileResponse(
-        path,
-        media_type=FILES[name],
-        filename=name,
-        content_disposition_type="inline" if show and name.startswith("report.") else "attachment",
-        headers={"content-security-policy": REPORT_POLICY},
-    )
+    return send_file(house.release_file(project, name), show=show)
 
 
 @router.get(
@@ -161,6 +157,17 @@ def ask(house: HouseDep, project: ProjectId, question: Question) -> Started:
 def list_federated(house: HouseDep) -> FederatedRuns:
     """List the federated runs below the declared folders."""
     return list_runs(house.settings)
+
+
+def send_file(path: Path, *, show: bool) -> FileResponse:
+    """Send a file of a release, to be saved; a report may be shown instead."""
+    return FileResponse(
+        path,
+        media_type=FILES[path.name],
+        filename=path.name,
+        content_disposition_type="inline" if show and path.name.startswith("report.") else "attachment",
+        headers={"content-security-policy": REPORT_POLICY},
+    )
 
 
 def column_name(project: Project, number: int) -> str:

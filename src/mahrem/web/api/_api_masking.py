@@ -12,12 +12,13 @@ from mahrem.web._explore import judge_node
 from mahrem.web._house import KEY, House, HouseDep, ProjectDep, ProjectId
 from mahrem.web._orders import Json
 from mahrem.web.api._api_answers import ERRORS, Started
+from mahrem.web.api._api_jobs import SENT, FileName, Show, send_file
 from mahrem.web.bodies import GeneralizeWish, LatticeWish, PerturbWish, RiskWish, Strict, SuppressWish
 from mahrem.web.jobs import NODES
 from mahrem.web.projects import zip_files
 
 router = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["beside a release"], dependencies=[KEY])
-Handed = Literal["suppress", "perturb", "generalize"]
+Handed = Literal["suppress", "perturb", "generalize", "synthesize", "train"]
 
 
 @router.post("/projects/{project}/suppress", status_code=202)
@@ -86,7 +87,19 @@ def get_nodes(house: HouseDep, project: ProjectDep) -> FileResponse:
     responses={200: {"content": {"application/zip": {}}}},
 )
 def get_made(house: HouseDep, project: ProjectDep, verb: Handed) -> StreamingResponse:
-    """Give what a verb made as one archive: the table, its report and, where k holds, its policy."""
+    """Give what a verb made as one archive: a table or a model, its report and, where k holds, its policy."""
     headers = {"content-disposition": f'attachment; filename="{verb}.zip"'}
     paths = house.release_files(project, verb)
     return StreamingResponse(zip_files(paths), media_type="application/zip", headers=headers)
+
+
+@router.get(
+    "/projects/{project}/made/{verb}/{name}",
+    response_class=FileResponse,
+    responses=SENT,
+)
+def get_made_file(
+    house: HouseDep, project: ProjectDep, verb: Handed, name: FileName, *, show: Show = False
+) -> FileResponse:
+    """Give a file of what a verb made: data.csv, report.html, report.json, model.npz, SHA256SUMS."""
+    return send_file(house.release_file(project, name, verb), show=show)

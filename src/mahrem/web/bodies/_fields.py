@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mahrem.settings import Setting
-from mahrem.typed import listed, number
+from mahrem.typed import listed, names, number
 from mahrem.words import Catalogue, explain_setting
 
 
@@ -124,11 +124,14 @@ def read_field(known: Setting, text: str, column: str | None = None) -> Any:
     if known.takes.startswith("bool") or (column is not None and _names_columns(known)):
         return text == "true"
     if known.reader.by_line:
-        return [line.strip() for line in text.splitlines() if line.strip()]
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        return lines if known.typed is None else known.typed(known.name, lines)
     if known.typed is not None and column is not None:
         return known.typed(known.name, [f"{column}={text}"])[column]
     if known.typed is not None:
-        return known.typed(known.name, listed([text]) if known.repeats else text)
+        # names are taken apart as they are read: twice, and one in quotes would fall apart
+        parts = [text] if known.typed is names else listed([text])
+        return known.typed(known.name, parts if known.repeats else text)
     kind = known.takes.removesuffix(" | None")
     if kind in {"int", "float"}:
         read = number(known.name, text.replace(",", "."))

@@ -12,6 +12,7 @@ from mahrem.web.bodies._release_bodies import Columns, ReadingChoice, ReleasePro
 Verb = Literal[
     "inspect", "anonymize", "compare", "audit", "attack", "estimate", "hierarchy", "ledger", "query", "trial",
     "suppress", "perturb", "generalize", "risk", "lattice", "policy", "beside",
+    "synthesize", "train", "plan_synthesize", "plan_train",
 ]  # fmt: skip
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 

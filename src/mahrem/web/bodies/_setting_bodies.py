@@ -57,6 +57,7 @@ def type_of(reader: Reader, known: Setting) -> Any:
         "bool": bool,
         "str": Annotated[str, StringConstraints(max_length=10_000)],
         "Hashable": Name,
+        "Sequence[Hashable]": Annotated[list[Name], many],
         "str | Sequence[str]": Annotated[list[Text], many],
         "Sequence[str]": Annotated[list[Text], many],
         "Sequence[int]": Annotated[list[int], many],

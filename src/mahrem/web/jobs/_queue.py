@@ -99,8 +99,8 @@ class JobQueue:
         if job.state != "running" or not job.seconds:
             return job
         counted = job.stage_note.get("values", {})
-        if {"number", "all"} <= counted.keys():
-            share = (counted["number"] - 1) / max(counted["all"], 1)
+        share = _counted_share(counted)
+        if share is not None:
             left = job.seconds / share - job.seconds if share > 0 else None
             return job.model_copy(update={"share": share, "left": left})
         before = self._many(
@@ -192,6 +192,15 @@ def _job(row: sqlite3.Row) -> Job:
         seconds=seconds,
         error=None if error is None else ErrorDetail(**json.loads(error)),
     )
+
+
+def _counted_share(counted: Mapping[str, Any]) -> float | None:
+    """Say how much is done of what a stage counts: pieces, the one it is at counted among them, or steps."""
+    if {"number", "all"} <= counted.keys():
+        return float((counted["number"] - 1) / max(counted["all"], 1))
+    if {"done", "steps"} <= counted.keys():
+        return float(counted["done"] / max(counted["steps"], 1))
+    return None
 
 
 def _stage(key: str) -> str:

@@ -16,6 +16,7 @@ from mahrem.web.bodies import USUAL_K, settings_of_step
 from mahrem.web.jobs._beside import make_beside
 from mahrem.web.jobs._drawn import draw
 from mahrem.web.jobs._masking import MASKING_JOBS, plain_settings
+from mahrem.web.jobs._spending import SPENDING_JOBS
 from mahrem.words import Note, Progress
 
 if TYPE_CHECKING:
@@ -240,4 +241,5 @@ VERBS: Mapping[str, Callable[[JobOrder, Progress], Json]] = {
     "policy": _policy,
     "beside": make_beside,
     **MASKING_JOBS,
+    **SPENDING_JOBS,
 }
