@@ -14,6 +14,10 @@ from mahrem.cli._generalize import generalize
 from mahrem.cli._perturb import perturb
 from mahrem.cli._risk import risk
 from mahrem.cli._suppress import suppress
+from mahrem.cli._synthesize import synthesize
+from mahrem.cli._train import train
+from mahrem.learning.synthesis import SynthesisSettings
+from mahrem.learning.training import TrainingSettings
 from mahrem.pipeline.masking import MASKING, SHARED
 from mahrem.release.decisions import release_settings
 from mahrem.settings import settings_of
@@ -69,6 +73,25 @@ def test_every_option_of_a_verb_beside_a_release_has_its_field_or_is_decided_abo
     assert offered == set(body)
     # Roles, hierarchies, weights and reading are decided where columns are.
     assert options <= offered | {*SHARED[name], *settings_of_step("reading"), "table", "query"}
+
+
+@pytest.mark.parametrize(("verb", "spec"), [(synthesize, SynthesisSettings), (train, TrainingSettings)])
+def test_every_option_of_what_a_budget_pays_has_its_field_or_is_named_with_a_reason(
+    server: Server, verb: Callable[..., None], spec: type
+) -> None:
+    name, project = verb.__name__, server.project()
+    facts = {"sex": {"categories": ["f", "m"]}}
+    assert server.run(project, "ledger", {"epsilon": 1, "delta": 1e-5, "columns": facts})["state"] == "done"
+    options = {*inspect.signature(verb).parameters} - {"settings"} | {*settings_of(spec)}
+    page = server.client.get(f"/projects/{project}/{name}").text
+    offered = names(page.replace("<textarea", "<input")) - {"back", "theme", "do", "plan", "seen"}
+    reasons = {one.replace("-", "_") for one in re.findall(r"<code>--([a-z-]+)</code>", page)}
+    # The table and how it is read, its budget, the folder and how it is told are the page's own.
+    own = {"source", "ledger", "output", "force", "json", "quiet", "plan"} | {*settings_of_step("reading")}
+    assert options - {"table", "query", *CALL} <= offered | reasons | own
+    assert not offered & reasons
+    described = server.client.get("/api/v1/openapi.json").json()["components"]["schemas"]
+    assert described[f"{name.capitalize()}Wish"]["properties"].keys() - {"language"} == offered - {"language"}
 
 
 def test_a_form_of_lines_is_read_as_the_command_line_reads_options(server: Server, project: str) -> None:

@@ -19,6 +19,7 @@ from mahrem.web.bodies._fields import form_fields
 from mahrem.web.bodies._masking_bodies import WISHES, settings_of_mask
 from mahrem.web.bodies._models import ErrorDetail
 from mahrem.web.bodies._release_bodies import ROLES, settings_of_column, settings_of_step
+from mahrem.web.bodies._spending_bodies import SPENDING, only_typed, settings_of_spending
 from mahrem.web.pages import PAGE_ROUTERS
 from mahrem.web.pages._contexts import Point
 from mahrem.web.pages._frontier import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, frontier
@@ -54,6 +55,9 @@ def test_everything_a_form_offers_has_words() -> None:
     for verb in WISHES:
         assert set(settings_of_mask(verb)) == set(words["label"][verb])
         fields |= {name: known for name, known in settings_of_mask(verb).items() if known.choices is not None}
+    for verb in SPENDING:
+        assert set(settings_of_spending(verb)) == set(words["label"][verb])
+    assert {name for verb in SPENDING for name in only_typed(verb)} == set(words["paid"]["elsewhere"])
     assert set(ROLES) == set(words["role"])
     for name, choices in words["choice"].items():
         if name not in {"usual", "yes", "no", "kind", "suppress", "pseudonym", "shuffle"}:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from typing import Any
 
@@ -140,3 +141,58 @@ def test_what_the_budget_does_not_cover_is_refused_before_a_row_is_read(
     assert stages == ["stage.failed"]
     assert done["stages"] == 1  # planning: the table was never opened
     assert server.client.get(f"/api/v1/projects/{project}/made/{verb}.zip").status_code == 409
+
+
+def test_a_page_plans_first_and_spends_what_was_planned_and_nothing_else(server: Server) -> None:
+    project = server.project(TABLE)
+    page, headers = f"/projects/{project}/synthesize", {"origin": server.home}
+    assert 'name="rows_per_person"' in server.client.get(page).text  # a budget first, on the same page
+    budget = {
+        "epsilon": "4",
+        "delta": "1e-5",
+        "rows": "600",
+        "composition": "sum",
+        "facts": "age=0:99\nill=no,yes",
+        "back": "synthesize",
+    }
+    made = server.client.post(f"/projects/{project}/ledger", data=budget, headers=headers)
+    assert made.headers["location"] == page
+    (job, *_) = server.client.get(f"/api/v1/projects/{project}/jobs").json()["jobs"]
+    assert server.wait(job["id"])["state"] == "done"
+
+    def send(**form: str) -> int:
+        sent = server.client.post(page, data=form, headers=headers, follow_redirects=False)
+        if sent.status_code == 303:
+            (last, *_) = server.client.get(f"/api/v1/projects/{project}/jobs").json()["jobs"]
+            assert server.wait(last["id"])["state"] == "done", last["error"]
+        return sent.status_code
+
+    asked = {
+        "do": "plan",
+        "epsilon": "0.5",
+        "delta": "1e-6",
+        "rows": "50",
+        "constraints": "",
+        "cells": "age=10",
+    }
+    assert send(**{**asked, "epsilon": "nothing"}) == 422
+    assert send(**{**asked, "epsilon": "9"}) == 409
+    assert history(server, project) == []
+    assert send(do="spend", seen="0", plan="") == 409  # nothing was planned
+    assert send(**asked) == 303
+    shown = server.client.get(page).text
+    assert "age=10" in shown
+    (plan,) = set(re.findall(r'name="plan" value="([0-9a-f]{32})"', shown))
+    assert send(do="spend", seen="7", plan=plan) == 409  # the budget is not what was shown
+    assert history(server, project) == []
+    assert send(do="spend", seen="0", plan=plan, epsilon="4") == 303
+    assert [line["epsilon"] for line in history(server, project)] == [0.5]
+    assert send(do="spend", seen="0", plan=plan) == 409  # pressed twice
+    shown = server.client.get(page).text
+    assert "no row belongs to a person" in shown
+    assert "/made/synthesize.zip" in shown
+    assert 'name="plan"' not in shown  # what was planned is spent; another one is planned anew
+    for language in ("en", "de"):
+        report = server.client.get(f"/projects/{project}/paid/synthesize/report?language={language}")
+        assert (report.status_code, f'lang="{language}"' in report.text[:300]) == (200, True)
+    assert server.client.get(f"/projects/{project}/paid/train/report").status_code in {404, 409}

@@ -18,6 +18,7 @@ from mahrem.web._errors import Refused
 from mahrem.web._orders import Json
 from mahrem.web.bodies import (
     DECLARED,
+    SPENDING,
     WISHES,
     Adopted,
     ColumnChoice,
@@ -33,6 +34,7 @@ from mahrem.web.bodies import (
     read_field,
     settings_of_column,
     settings_of_mask,
+    settings_of_spending,
     settings_of_step,
 )
 from mahrem.web.projects import check_methods, needs_table
@@ -221,6 +223,13 @@ def read_mask(verb: str, form: FormData) -> Json:
     typed = _texts(form, *settings_of_mask(verb))
     settings = {name: _read(settings_of_mask(verb)[name], text) for name, text in typed.items()}
     return _body(WISHES[verb], settings).model_dump(exclude_none=True, exclude_unset=True)
+
+
+def read_spending(verb: str, form: FormData) -> Json:
+    """Read what is said to a verb that a budget pays; what is left empty is not said."""
+    typed = _texts(form, *settings_of_spending(verb))
+    settings = {name: _read(settings_of_spending(verb)[name], text) for name, text in typed.items()}
+    return _body(SPENDING[verb], settings).model_dump(exclude_none=True)
 
 
 def read_levels(text: str, columns: int) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from mahrem.web.api import (
     read_tree,
     remove_tree,
 )
-from mahrem.web.bodies import ErrorDetail, HierarchyTree, Project
+from mahrem.web.bodies import SPENDING, ErrorDetail, HierarchyTree, Project
 from mahrem.web.pages import _views as views
 from mahrem.web.pages._answers import FormDep, again, attempt, show, to
 
@@ -84,7 +84,9 @@ def make_ledger(house: HouseDep, project: ProjectDep, form: FormDep) -> Response
     def act() -> None:
         house.start(project, "ledger", read_ledger_wish(form).model_dump(exclude_none=True))
 
-    return attempt(act, f"/projects/{project.id}/queries", _queries, house, project)
+    back = str(form.get("back", ""))
+    address = f"/projects/{project.id}/{back if back in SPENDING else 'queries'}"
+    return attempt(act, address, _queries, house, project)
 
 
 @router.post("/projects/{project}/queries")

@@ -10,6 +10,7 @@ from mahrem.web.pages import (
     _pages_history,
     _pages_jobs,
     _pages_masking,
+    _pages_spending,
     _pages_steps,
 )
 
@@ -22,4 +23,5 @@ PAGE_ROUTERS = (
     _pages_asking.router,
     _pages_masking.router,
     _pages_door.router,
+    _pages_spending.router,
 )

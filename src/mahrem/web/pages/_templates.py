@@ -8,6 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from mahrem.dp import LedgerSettings
+from mahrem.settings import settings_of
 from mahrem.table import written_formats
 from mahrem.web._language import LOOK
 from mahrem.words import LANGUAGES, braces, load_catalogue
@@ -57,6 +59,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
+    environment.globals["budget_settings"] = settings_of(LedgerSettings)
     environment.globals["formats"] = list(written_formats())
     environment.globals["languages"] = {code: load_catalogue(code).name for code in LANGUAGES}
     environment.filters["moment"] = lambda text: str(text).replace("T", " ").removesuffix("Z")[:16]
