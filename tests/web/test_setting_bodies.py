@@ -14,7 +14,7 @@ from mahrem.learning.training import TrainingSettings
 from mahrem.settings import Setting, read_setting, settings_of
 from mahrem.web.bodies._fields import read_field
 from mahrem.web.bodies._masking_bodies import WISHES, settings_of_mask
-from mahrem.web.bodies._spending_bodies import SPENDING, only_typed, settings_of_spending
+from mahrem.web.bodies.spending import SPENDING, only_typed, settings_of_spending
 
 SPECS: Mapping[str, Mapping[str, Setting]] = {
     **{verb: settings_of_mask(verb) for verb in WISHES},

@@ -18,7 +18,6 @@ from mahrem.web._errors import Refused
 from mahrem.web._orders import Json
 from mahrem.web.bodies import (
     DECLARED,
-    SPENDING,
     WISHES,
     Adopted,
     ColumnChoice,
@@ -34,9 +33,9 @@ from mahrem.web.bodies import (
     read_field,
     settings_of_column,
     settings_of_mask,
-    settings_of_spending,
     settings_of_step,
 )
+from mahrem.web.bodies.spending import SPENDING, settings_of_spending
 from mahrem.web.projects import check_methods, needs_table
 
 Body = TypeVar("Body", bound=BaseModel)

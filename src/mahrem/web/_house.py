@@ -19,7 +19,6 @@ from mahrem.web._orders import JobRequest, Json
 from mahrem.web._settings import ServeSettings
 from mahrem.web.bodies import (
     PUBLISHING,
-    SPENDING,
     WISHES,
     ColumnChoice,
     Columns,
@@ -29,6 +28,7 @@ from mahrem.web.bodies import (
     ReleasePromises,
     SourceFacts,
 )
+from mahrem.web.bodies.spending import SPENDING
 from mahrem.web.guard import Sessions
 from mahrem.web.jobs import JobQueue, Runner
 from mahrem.web.projects import (

@@ -8,7 +8,8 @@ from mahrem.web._house import KEY, House, HouseDep, ProjectId
 from mahrem.web._orders import Json
 from mahrem.web._spending import plan_spending, spend
 from mahrem.web.api._api_answers import ERRORS, Started
-from mahrem.web.bodies import Strict, SynthesizeWish, TrainWish
+from mahrem.web.bodies import Strict
+from mahrem.web.bodies.spending import SynthesizeWish, TrainWish
 
 router = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["paid from a budget"], dependencies=[KEY])
 

@@ -47,11 +47,5 @@ if TYPE_CHECKING:
     from mahrem.web.bodies._release_bodies import settings_of_step as settings_of_step
     from mahrem.web.bodies._setting_bodies import Strict as Strict
     from mahrem.web.bodies._setting_bodies import must_be as must_be
-    from mahrem.web.bodies._spending_bodies import SPENDING as SPENDING
-    from mahrem.web.bodies._spending_bodies import SpendVerb as SpendVerb
-    from mahrem.web.bodies._spending_bodies import SynthesizeWish as SynthesizeWish
-    from mahrem.web.bodies._spending_bodies import TrainWish as TrainWish
-    from mahrem.web.bodies._spending_bodies import only_typed as only_typed
-    from mahrem.web.bodies._spending_bodies import settings_of_spending as settings_of_spending
 else:
     __getattr__, __dir__, __all__ = offered(__name__)

@@ -23,7 +23,8 @@ from mahrem.web.api import (
     read_tree,
     remove_tree,
 )
-from mahrem.web.bodies import SPENDING, ErrorDetail, HierarchyTree, Project
+from mahrem.web.bodies import ErrorDetail, HierarchyTree, Project
+from mahrem.web.bodies.spending import SPENDING
 from mahrem.web.pages import _views as views
 from mahrem.web.pages._answers import FormDep, again, attempt, show, to
 

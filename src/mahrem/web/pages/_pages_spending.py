@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, Response
 from mahrem.web._forms import read_seen, read_spending
 from mahrem.web._house import HouseDep, ProjectDep
 from mahrem.web._spending import plan_spending, spend_as_planned
-from mahrem.web.bodies import SpendVerb, settings_of_spending
+from mahrem.web.bodies.spending import SpendVerb, settings_of_spending
 from mahrem.web.guard import REPORT_POLICY
 from mahrem.web.jobs import report_in
 from mahrem.web.pages._answers import FormDep, attempt, show

@@ -12,7 +12,8 @@ from mahrem.web._forms import read_columns, read_own, read_point, read_promises,
 from mahrem.web._house import House, HouseDep, JobId, ProjectDep, ProjectId
 from mahrem.web._language import LOOK
 from mahrem.web.api import with_point
-from mahrem.web.bodies import SPENDING, WISHES, Project
+from mahrem.web.bodies import WISHES, Project
+from mahrem.web.bodies.spending import SPENDING
 from mahrem.web.guard import PICTURE_POLICY, REPORT_POLICY
 from mahrem.web.jobs import report_in
 from mahrem.web.pages import _views as views

@@ -10,15 +10,8 @@ from mahrem.web._house import House
 from mahrem.web._language import LOOK
 from mahrem.web._orders import Json
 from mahrem.web.api import read_ledger
-from mahrem.web.bodies import (
-    ErrorDetail,
-    FormField,
-    Job,
-    Project,
-    form_fields,
-    only_typed,
-    settings_of_spending,
-)
+from mahrem.web.bodies import ErrorDetail, FormField, Job, Project, form_fields
+from mahrem.web.bodies.spending import only_typed, settings_of_spending
 from mahrem.web.pages._spending_contexts import ErrorLine, SpendingPlan, SpendPage
 from mahrem.web.pages._views import result_of_verb, shell_of
 from mahrem.words import Catalogue, Note, load_catalogue
@@ -42,10 +35,10 @@ def spend_page(
     texts = load_catalogue(LOOK.get().language)
     ledger = read_ledger(house, project) if "ledger" in project.jobs else None
     planned = result_of_verb(house, project, f"plan_{verb}")
-    made = result_of_verb(house, project, verb)
-    report = None if made is None else made["report"]
-    said = typed if typed is not None else (planned or {}).get("typed") or None
-    fields = [] if ledger is None else _fields(verb, said, ledger["sheet"], texts)
+    result = result_of_verb(house, project, verb)
+    report = None if result is None else result["report"]
+    values = typed if typed is not None else (planned or {}).get("typed") or None
+    fields = [] if ledger is None else _fields(verb, values, ledger["sheet"], texts)
     return SpendPage(
         shell=replace(shell_of(project, "queries", message), title=verb),
         verb=verb,
@@ -63,7 +56,7 @@ def spend_page(
         else None,
         job=house.queue.last(project.id, verb),
         figures=[] if report is None else list(_FIGURES[verb](report, texts)),
-        notes=[] if made is None else _notes(verb, made, texts),
+        notes=[] if result is None else _notes(verb, result, texts),
         guarantee="" if report is None else (report.get("synthesis") or report)["guarantee"],
         files=[] if report is None else [path.name for path in house.release_files(project, verb)],
         reported=report is not None and _is_reported(house, project, verb),
@@ -217,8 +210,8 @@ _FIGURES: Mapping[str, Callable[[Json, Catalogue], Figures]] = {
 }
 
 
-def _notes(verb: str, made: Json, texts: Catalogue) -> list[str]:
+def _notes(verb: str, result: Json, texts: Catalogue) -> list[str]:
     """Give what must be known beside the figures."""
-    noted = zip(made["privacy_notes"], made["privacy_warnings"], strict=True)
+    noted = zip(result["privacy_notes"], result["privacy_warnings"], strict=True)
     own = [texts.tell(Note.read(note, text)) for note, text in noted]
     return [texts.say(f"page.paid.promise_{verb}"), *own]
