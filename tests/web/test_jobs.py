@@ -9,12 +9,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
+import mahrem
 from mahrem.web import ServeSettings
 from mahrem.web._errors import Refused
-from mahrem.web._orders import JobRequest
+from mahrem.web._orders import JobLimits, JobOrder, JobRequest, TablePlace
 from mahrem.web.bodies._models import SourceFacts
 from mahrem.web.jobs._queue import JobEnd, JobQueue
 from mahrem.web.jobs._runner import Runner, _end_rest
@@ -190,3 +192,30 @@ def test_only_ids_of_ours_name_a_folder(tmp_path: Path, wrong: str) -> None:
     with pytest.raises(Refused):
         store.folder(wrong)
     store.close()
+
+
+@pytest.mark.parametrize("verb", ["inspect", "anonymize", "audit"])
+def test_a_job_loads_nothing_of_the_server(verb: str, tmp_path: Path) -> None:
+    table = tmp_path / "people.csv"
+    mahrem.demo_patients(300).select("age", "zip").write_csv(table)
+    order = JobOrder(
+        verb=verb,
+        folder=str(tmp_path / "job"),
+        source=TablePlace(table=str(table)),
+        request=JobRequest(settings={} if verb == "inspect" else {"quasi": ["age", "zip"], "k": 2}),
+        limits=JobLimits(rows=1000, columns=10, memory=8_000_000_000, seconds=60),
+    )
+    order.place.mkdir()
+    probe = (
+        "import sys; from mahrem.web.jobs._child import main; status = main(); "
+        "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr); sys.exit(status)"
+    )
+    with subprocess.Popen([sys.executable, "-c", probe], stdin=PIPE, stdout=PIPE, stderr=PIPE) as job:
+        assert job.stdin is not None
+        assert job.stderr is not None
+        job.stdin.write(order.as_line())
+        job.stdin.flush()  # it ends with whoever holds the other end
+        loaded = {*job.stderr.read().decode().split()}
+    assert job.returncode == 0
+    assert "polars" in loaded
+    assert loaded.isdisjoint({"pydantic", "starlette", "uvicorn", "httpx"})

@@ -21,7 +21,7 @@ from mahrem.learning.training import TrainingSettings
 from mahrem.pipeline.masking import MASKING, SHARED
 from mahrem.release.decisions import release_settings
 from mahrem.settings import settings_of
-from mahrem.web.bodies._release_bodies import settings_of_step
+from mahrem.web.bodies._steps import settings_of_step
 from web_server import Server
 
 # What a person decides elsewhere on the page than in a field of the setting's own name.

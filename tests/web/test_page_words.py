@@ -18,7 +18,8 @@ from mahrem.web._language import look_of, own_page
 from mahrem.web.bodies._fields import form_fields
 from mahrem.web.bodies._masking_bodies import WISHES, settings_of_mask
 from mahrem.web.bodies._models import ErrorDetail
-from mahrem.web.bodies._release_bodies import ROLES, settings_of_column, settings_of_step
+from mahrem.web.bodies._release_bodies import ROLES, settings_of_column
+from mahrem.web.bodies._steps import settings_of_step
 from mahrem.web.bodies.spending import SPENDING, only_typed, settings_of_spending
 from mahrem.web.pages import PAGE_ROUTERS
 from mahrem.web.pages._contexts import Point

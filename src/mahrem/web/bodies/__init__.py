@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from mahrem.web.bodies._models import SourceFacts as SourceFacts
     from mahrem.web.bodies._release_bodies import DECLARED as DECLARED
     from mahrem.web.bodies._release_bodies import ROLES as ROLES
-    from mahrem.web.bodies._release_bodies import USUAL_K as USUAL_K
     from mahrem.web.bodies._release_bodies import ColumnChoice as ColumnChoice
     from mahrem.web.bodies._release_bodies import Columns as Columns
     from mahrem.web.bodies._release_bodies import ReadingChoice as ReadingChoice
     from mahrem.web.bodies._release_bodies import ReleasePromises as ReleasePromises
     from mahrem.web.bodies._release_bodies import settings_of_column as settings_of_column
-    from mahrem.web.bodies._release_bodies import settings_of_step as settings_of_step
     from mahrem.web.bodies._setting_bodies import Strict as Strict
     from mahrem.web.bodies._setting_bodies import must_be as must_be
+    from mahrem.web.bodies._steps import USUAL_K as USUAL_K
+    from mahrem.web.bodies._steps import settings_of_step as settings_of_step
 else:
     __getattr__, __dir__, __all__ = offered(__name__)

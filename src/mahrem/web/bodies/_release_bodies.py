@@ -1,8 +1,4 @@
-"""What may be said about a release on the page, made from its settings.
-
-A setting belongs to the step at which a person decides about it: ``source`` (which table of a database),
-``reading``, ``columns`` (everything said of single columns) or ``promises`` (all the rest).
-"""
+"""What may be said about a release on the page, made from its settings."""
 
 from __future__ import annotations
 
@@ -13,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StringConstraints, create_model
 
 from mahrem.models import model_settings
-from mahrem.release.decisions import release_settings
 from mahrem.settings import Setting
 from mahrem.web.bodies._setting_bodies import Name, Strict, body_field, fits, setting_body, type_of
+from mahrem.web.bodies._steps import USUAL_K, settings_of_step
 
 RoleName = Literal["quasi", "sensitive", "identifier", "insensitive", "drop"]
 ROLES: tuple[RoleName, ...] = ("quasi", "sensitive", "identifier", "insensitive", "drop")
 DECLARED = frozenset({"population", "learn_from"})  # tables: files below folders named when the server starts
-USUAL_K = 5
 
 
 class FileBelow(Strict):
@@ -28,20 +23,6 @@ class FileBelow(Strict):
 
     folder: Annotated[int, Field(ge=0, le=1000)]
     path: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
-
-
-@cache
-def settings_of_step(step: str) -> Mapping[str, Setting]:
-    """Give the settings that a person decides about at a step; every setting belongs to one."""
-    return {name: known for name, known in release_settings().items() if _step(known) == step}
-
-
-def _step(known: Setting) -> str:
-    if known.group == "database":
-        return "source"
-    if known.group == "roles" or (known.reader.of_columns and known.repeats):
-        return "columns"
-    return "reading" if known.group == "reading" else "promises"
 
 
 @cache

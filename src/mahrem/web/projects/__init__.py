@@ -9,6 +9,8 @@ from mahrem.lazily import TYPE_CHECKING, offered
 if TYPE_CHECKING:
     from mahrem.web.projects._candidates import Candidate as Candidate
     from mahrem.web.projects._candidates import CandidateStore as CandidateStore
+    from mahrem.web.projects._job_folder import SHOWS_ROWS as SHOWS_ROWS
+    from mahrem.web.projects._job_folder import make_private as make_private
     from mahrem.web.projects._needs import needs_decisions as needs_decisions
     from mahrem.web.projects._needs import needs_source as needs_source
     from mahrem.web.projects._needs import needs_table as needs_table
@@ -31,10 +33,8 @@ if TYPE_CHECKING:
     from mahrem.web.projects._sources import mark_of as mark_of
     from mahrem.web.projects._sources import pick_database as pick_database
     from mahrem.web.projects._sources import refuse_another_table as refuse_another_table
-    from mahrem.web.projects._store import SHOWS_ROWS as SHOWS_ROWS
     from mahrem.web.projects._store import ProjectStore as ProjectStore
     from mahrem.web.projects._store import in_words as in_words
-    from mahrem.web.projects._store import make_private as make_private
     from mahrem.web.projects._store import now_words as now_words
     from mahrem.web.projects._upload import receive_body as receive_body
     from mahrem.web.projects._upload import receive_form as receive_form

@@ -18,11 +18,11 @@ from mahrem.errors import InvalidParameter, OutputFailed
 from mahrem.files import write_whole
 from mahrem.web._errors import Refused, not_found
 from mahrem.web.bodies import Columns, MadeRelease, Project
+from mahrem.web.projects._job_folder import SHOWS_ROWS
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _PROJECT = "project.json"
 CANDIDATES = "candidates.json"  # settings that were tried, with values many people share
-SHOWS_ROWS = "shows-rows"  # in the folder of a job: its result has rows of people, and goes with raw data
 _SHOWN = 120  # characters of a name that are kept
 
 
@@ -207,14 +207,6 @@ def _sizes(folder: Path) -> Iterator[int]:
         for name in names:
             with suppress(OSError):  # removed meanwhile
                 yield (Path(here) / name).lstat().st_size
-
-
-def make_private(folder: Path) -> None:
-    """Close a folder and all below it to everybody else."""
-    folder.chmod(0o700)
-    for path in folder.rglob("*"):
-        if not path.is_symlink():
-            path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def now_words() -> str:
