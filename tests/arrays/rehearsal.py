@@ -23,12 +23,15 @@ from mahrem.arrays.averaging import (
 )
 from mahrem.arrays.counting import (
     ComparedClasses,
+    Heights,
     Lift,
+    Tables,
     add_cells,
     add_within_budgets,
     cell_penalties,
     class_figures,
     count_cells,
+    count_tables,
     nearest_finer,
     number_different,
     number_equal,
@@ -37,6 +40,7 @@ from mahrem.arrays.counting import (
     regroup,
     round_weights,
     stand_together,
+    sweep_tables,
     values_by_class,
 )
 from mahrem.arrays.cutting import (
@@ -149,13 +153,14 @@ def _trees() -> None:
 
 
 def _population() -> None:
-    rows, sizes, one = np.zeros((4, 2), np.int64), np.array([2, 2]), np.array([[0, 1]])
-    strides, start = np.array([[2, 1]]), np.zeros(1, np.int64)
-    holders, offsets = np.zeros(2, np.int64), np.array([0, 1, 2])
-    order, drawn = np.arange(2), np.full((4, 2), 0.6)
-    redraw_cells(rows, sizes, one, strides, start, np.zeros(4), holders, offsets, order, drawn)
-    times = np.zeros(4, np.int64)
-    round_weights(rows, np.full(4, 0.5), one, strides, start, np.arange(4), np.zeros(4), times)
+    values, sizes = np.zeros((2, 4), np.uint8), np.array([2, 2])
+    tables = Tables(np.array([[0, 1]]), np.array([[2, 1]]), np.array([0, 4]))
+    redraw_cells(values, sizes, tables, np.zeros(4), np.arange(2), np.full((2, 4), 0.6))
+    weights, known = np.ones(4), Heights(np.ones(4), np.ones(4), np.zeros(4), np.ones(1))
+    count_tables(values, weights, tables, np.zeros(4))
+    sweep_tables(values, weights, tables, known, np.zeros(1, np.int64), 0.5, 1.0)
+    rows, times = np.zeros((4, 2), np.int64), np.zeros(4, np.int64)
+    round_weights(rows, np.full(4, 0.5), tables, np.arange(4), np.zeros(4), times)
 
 
 def _cells() -> None:

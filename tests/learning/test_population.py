@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.learning.synthesis._clique_growth import marginal_counts
+from mahrem.errors import InvalidParameter
+from mahrem.learning.synthesis._clique_growth import CountedTables, marginal_counts
 from mahrem.learning.synthesis._clique_tree import Measured
 from mahrem.learning.synthesis._population import Population, draw_rows
 from mahrem.types import Floats, Integers
@@ -79,3 +81,10 @@ def test_many_rows_are_drawn_more_evenly_than_one_by_one() -> None:
         return float(np.abs(marginal_counts(drawn, (0, 1, 2), SIZES) - wanted).sum())
 
     assert off(spread) < off(plain) / 4
+
+
+def test_a_column_of_more_groups_than_a_byte_tells_apart_is_refused() -> None:
+    rows = np.arange(257)[:, None]
+    with pytest.raises(InvalidParameter, match="sizes=257"):
+        CountedTables(rows, (257,))
+    assert (CountedTables(rows[:256], (256,)).counts((0,)) == 1).all()

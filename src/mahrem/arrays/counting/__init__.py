@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from mahrem.arrays.counting._lattice import nearest_finer as nearest_finer
     from mahrem.arrays.counting._lattice import regroup as regroup
     from mahrem.arrays.counting._lattice import values_by_class as values_by_class
+    from mahrem.arrays.counting._population import Heights as Heights
+    from mahrem.arrays.counting._population import Tables as Tables
+    from mahrem.arrays.counting._population import count_tables as count_tables
     from mahrem.arrays.counting._population import redraw_cells as redraw_cells
     from mahrem.arrays.counting._population import round_weights as round_weights
+    from mahrem.arrays.counting._population import sweep_tables as sweep_tables
     from mahrem.arrays.counting._thinning import ComparedClasses as ComparedClasses
     from mahrem.arrays.counting._thinning import possible_classes as possible_classes
     from mahrem.arrays.counting._thinning import stand_together as stand_together

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from mahrem.learning.synthesis._byte_rows import ByteRows
 from mahrem.learning.synthesis._clique_tree import Clique, Measured
 from mahrem.types import Floats, Integers
 
@@ -16,8 +17,8 @@ SCALE = 1 << 20  # shares of a column are whole numbers that add up to this: sco
 _MOST_CANDIDATES = 4_000
 _MOST_HELD = 5_000_000  # cells of tables that are kept for later rounds
 
-Select = Callable[[Sequence[int]], int]
-Count = Callable[[Sequence[int]], Sequence[int]]
+Select = Callable[[Integers], int]
+Count = Callable[[Integers], Sequence[int] | Integers]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +90,8 @@ def grow_cliques(
     measured: list[Measured] = []
     for _ in range(columns - 1):
         candidates = list(itertools.islice(_candidates(cliques, growth), _MOST_CANDIDATES))
-        scores = [_score(tables, growth, above, new) for above, new in candidates]
+        tables.count_all([(*above, new) for above, new in candidates])
+        scores = np.array([_score(tables, growth, above, new) for above, new in candidates])
         above, new = candidates[select(scores)]
         if not cliques:
             cliques.append(Clique((above[0],), -1))
@@ -108,22 +110,36 @@ class CountedTables:
     known: dict[tuple[int, ...], Integers] = field(default_factory=dict)
     held: int = 0  # cells
 
+    def __post_init__(self) -> None:
+        self._rows = ByteRows.of(self.codes, self.sizes)
+
+    def count_all(self, sets: Iterable[tuple[int, ...]]) -> None:
+        """Count rows over many sets of columns at once, as far as the counts can be kept; private."""
+        wanted = []
+        for key in dict.fromkeys(tuple(sorted(one)) for one in sets):
+            cells = math.prod(self.sizes[column] for column in key)
+            if key not in self.known and self.held + cells <= _MOST_HELD:
+                wanted.append(key)
+                self.held += cells
+        self.known.update(zip(wanted, self._counted(wanted), strict=True))
+
     def counts(self, columns: tuple[int, ...]) -> Integers:
         """Count rows over columns; private."""
         key = tuple(sorted(columns))
-        counts = self.known.get(key)
-        if counts is None:
-            counts = marginal_counts(self.codes, key, self.sizes)
-            if self.held + counts.size <= _MOST_HELD:
-                self.known[key] = counts
-                self.held += counts.size
+        if key not in self.known:
+            self.count_all([key])
+        counts = self.known[key] if key in self.known else self._counted([key])[0]
         return counts.transpose(tuple(key.index(column) for column in columns))
 
     def noisy(self, columns: tuple[int, ...], count: Count, deviation: float) -> Measured:
         """Count rows over columns with noise."""
         counts = self.counts(columns)
-        noisy = np.asarray(count([int(one) for one in counts.ravel()]), dtype=np.float64)
+        noisy = np.asarray(count(counts.ravel()), dtype=np.float64)
         return Measured(columns, noisy.reshape(counts.shape), deviation)
+
+    def _counted(self, sets: Sequence[tuple[int, ...]]) -> list[Integers]:
+        weighed = self._rows.counts(sets, np.ones(len(self.codes)))  # whole numbers, exactly
+        return [one.astype(np.int64) for one in weighed]
 
 
 def _candidates(cliques: Sequence[Clique], growth: Growth) -> Iterator[tuple[tuple[int, ...], int]]:
@@ -157,7 +173,7 @@ def _hooks(cliques: Sequence[Clique], growth: Growth) -> list[tuple[int, ...]]:
 
 def _score(tables: CountedTables, growth: Growth, above: tuple[int, ...], new: int) -> int:
     """Score a candidate exactly, in whole numbers."""
-    counts = tables.counts((*above, new)).astype(np.int64)
+    counts = tables.counts((*above, new))
     alone = counts.sum(axis=-1, keepdims=True)
     apart = int(np.abs(counts * SCALE - alone * growth.shares[new]).sum())
     noise = math.sqrt(2 / math.pi) * growth.deviation * counts.size

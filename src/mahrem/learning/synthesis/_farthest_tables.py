@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -11,10 +11,12 @@ import numpy as np
 from mahrem.learning.synthesis._clique_growth import CountedTables
 from mahrem.learning.synthesis._marginal_plan import UNIT, RoundPlan
 from mahrem.learning.synthesis._population import Population
+from mahrem.types import Integers
 
 HALF_NORMAL = math.sqrt(2 / math.pi)
 WITH_TARGET = 2  # times that a table counts which holds the target
 _MOST_CANDIDATES = 2_000
+_MOST_CELLS = 2_000_000  # of tables that are looked at together
 
 
 def count_farthest(
@@ -39,16 +41,14 @@ def count_farthest(
         # The L1 distance of two tables is at most twice the rows: noise beyond that leaves nothing to gain.
         most = max(2 * population.total / (HALF_NORMAL * one.noise.scale), 4.0)
         candidates = _candidates(tables.sizes, most, target)
-        scores = [
-            (WITH_TARGET if target is not None and target in columns else 1)
-            * _score(population, tables, columns, one.noise.scale)
-            for columns in candidates
-        ]
+        scores = _scores(population, tables, candidates, one.noise.scale)
+        if target is not None:
+            scores *= np.array([WITH_TARGET if target in columns else 1 for columns in candidates])
         measured = []
         for _ in range(min(one.tables, len(candidates))):
             place = one.selection(scores)
             columns = candidates.pop(place)
-            scores.pop(place)
+            scores = np.delete(scores, place)
             measured.append(tables.noisy(columns, one.noise, one.noise.scale))
             counted[columns] = one.noise.scale
         population.learn(measured)
@@ -69,9 +69,28 @@ def _candidates(sizes: Sequence[int], most: float, target: int | None) -> list[t
     return [*([one for one in pairs if cells(one) <= most] or pairs), *small[:room]]
 
 
-def _score(population: Population, tables: CountedTables, columns: tuple[int, ...], deviation: float) -> int:
-    """Score a table exactly, in whole numbers: a row moves it by one :data:`UNIT`."""
-    counts = tables.counts(columns).astype(np.int64)
-    expected = np.rint(population.counts(columns) * UNIT).astype(np.int64)
-    noise = HALF_NORMAL * deviation * counts.size
-    return int(np.abs(counts * UNIT - expected).sum()) - round(noise * UNIT)
+def _scores(
+    population: Population, tables: CountedTables, candidates: list[tuple[int, ...]], deviation: float
+) -> Integers:
+    """Score tables exactly, in whole numbers: a row moves a score by one :data:`UNIT`."""
+    scores: list[int] = []
+    for part in _parts(candidates, tables.sizes):
+        tables.count_all(part)
+        for columns, now in zip(part, population.all_counts(part), strict=True):
+            counts, expected = tables.counts(columns), np.rint(now * UNIT).astype(np.int64)
+            noise = HALF_NORMAL * deviation * counts.size
+            scores.append(int(np.abs(counts * UNIT - expected).sum()) - round(noise * UNIT))
+    return np.array(scores, dtype=np.int64)
+
+
+def _parts(candidates: list[tuple[int, ...]], sizes: Sequence[int]) -> Iterator[list[tuple[int, ...]]]:
+    """Part tables so that the counts of a part take little memory."""
+    part: list[tuple[int, ...]] = []
+    held = 0
+    for one in candidates:
+        held += math.prod(sizes[column] for column in one)
+        if part and held > _MOST_CELLS:
+            yield part
+            part, held = [], math.prod(sizes[column] for column in one)
+        part.append(one)
+    yield part

@@ -187,7 +187,7 @@ class Aim(Graphical):
                 for one in fitting
             ]
             select = plan.selection((1 - MEASURED) * each, max(weights[one] for one in fitting))
-            chosen = fitting[select(scores)]
+            chosen = fitting[select(np.array(scores))]
             before = model.counts(chosen)
             model.add(tables.noisy(chosen, noise, noise.scale))
             if np.abs(model.counts(chosen) - before).sum() <= penalty * model.cells(chosen):
@@ -232,7 +232,7 @@ class Mst(Graphical):
             open_ = [one for one in pairs if island[one[0]] != island[one[1]]]
             if target is not None and not chosen:
                 open_ = [one for one in open_ if target in one]
-            pair = open_[select([apart[one] for one in open_])]
+            pair = open_[select(np.array([apart[one] for one in open_]))]
             island = [island[pair[0]] if one == island[pair[1]] else one for one in island]
             chosen.append(tables.noisy(pair, noise, noise.scale))
         model.add(*chosen)

@@ -14,7 +14,8 @@ from itertools import combinations
 
 import numpy as np
 
-from mahrem.arrays.counting import redraw_cells, round_weights
+from mahrem.arrays.counting import Heights, redraw_cells, round_weights, sweep_tables
+from mahrem.learning.synthesis._byte_rows import ByteRows, laid_out
 from mahrem.learning.synthesis._clique_tree import Measured
 from mahrem.learning.synthesis._drawings import resampled
 from mahrem.types import Floats, Integers
@@ -32,37 +33,6 @@ SPARE = 16  # rows to choose from, for each that is drawn
 ROUNDED = 40_000_000  # cells of rows in tables that are looked at when weights are rounded
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Where the cells of many tables lie, one table after the other.
-
-    Attributes:
-        columns: ``(t, w)`` columns of each table; -1 where it has fewer.
-        strides: ``(t, w)`` how far apart neighbouring values lie.
-        starts: ``(t,)`` where each table begins.
-        cells: Of all tables.
-    """
-
-    columns: Integers
-    strides: Integers
-    starts: Integers
-    cells: int
-
-    @classmethod
-    def of(cls, sets: Sequence[Sequence[int]], sizes: Sequence[int]) -> Layout:
-        """Lay out tables over these columns."""
-        wide = max(len(one) for one in sets)
-        columns = np.full((len(sets), wide), -1, dtype=np.int64)
-        strides = np.zeros((len(sets), wide), dtype=np.int64)
-        lengths = [math.prod(sizes[column] for column in one) for one in sets]
-        for table, one in enumerate(sets):
-            columns[table, : len(one)] = one
-            for axis in range(len(one)):
-                strides[table, axis] = math.prod(sizes[column] for column in one[axis + 1 :])
-        starts = np.cumsum([0, *lengths[:-1]])
-        return cls(columns, strides, starts.astype(np.int64), sum(lengths))
-
-
 @dataclass
 class _Learnt:
     """A noisy table, and what the model adds for it."""
@@ -70,7 +40,6 @@ class _Learnt:
     counts: Floats
     variance: Floats  # of each cell
     heights: Floats
-    cells: Integers
     pull: float = 1.0  # towards adding nothing: the inverse of how far the table lies off, as variance
     fresh: bool = True
 
@@ -104,27 +73,35 @@ class Population:
         self, sizes: Sequence[int], rows: Integers, total: float, base: Mapping[tuple[int, ...], Floats]
     ) -> None:
         self.sizes, self.total, self.base = tuple(sizes), total, dict(base)
-        self.rows: Integers = np.ascontiguousarray(rows, dtype=np.int64)
+        self._rows = ByteRows.of(rows, sizes)
         self.weights: Floats = np.full(len(rows), total / len(rows))
         self._learnt: dict[tuple[int, ...], _Learnt] = {}
         self._rng = np.random.default_rng(0)  # which table comes last must not always be the same
 
+    @property
+    def rows(self) -> Integers:
+        """The ``(n, d)`` groups."""
+        return self._rows.whole()
+
     def counts(self, columns: Sequence[int]) -> Floats:
         """Say what the model expects of a table."""
-        shape = tuple(self.sizes[column] for column in columns)
-        return self._weighed(self._cells(columns), math.prod(shape)).reshape(shape)
+        return self.all_counts([columns])[0]
+
+    def all_counts(self, sets: Sequence[Sequence[int]]) -> list[Floats]:
+        """Say what the model expects of many tables."""
+        return self._rows.counts(sets, self.weights)
 
     def believe(self, measured: Iterable[Measured]) -> None:
         """Take in tables that the rows were drawn from: weights stay near them, and are not moved yet."""
         for one in measured:
-            self._take(one).fresh = False
+            self._learnt[self._take(one)].fresh = False
 
     def learn(self, measured: Iterable[Measured]) -> None:
         """Take in noisy tables and move weights towards them; rows are renewed where that leaves few."""
-        for table in [table for one in measured if (table := self._take(one)).fresh]:
-            now = self._weighed(table.cells, len(table.counts))
+        fresh = {one: table for one in map(self._take, measured) if (table := self._learnt[one]).fresh}
+        for table, now in zip(fresh.values(), self.all_counts(list(fresh)), strict=True):
             noise = float(table.variance.sum())
-            signal = max(float(((table.counts - now) ** 2).sum()) - noise, FAINT * noise)
+            signal = max(float(((table.counts - now.ravel()) ** 2).sum()) - noise, FAINT * noise)
             table.pull, table.fresh = max(float((now**2).sum()) / signal, 1e-3), False
         self._sweep(SWEEPS)
         if self.weights.sum() ** 2 < EVEN * len(self.weights) * (self.weights**2).sum():
@@ -136,69 +113,67 @@ class Population:
         self._renew()
         self._sweep(LAST_SWEEPS)
 
-    def _take(self, one: Measured) -> _Learnt:
-        """Take in a table; what was counted before is averaged by its noise."""
+    def _take(self, one: Measured) -> tuple[int, ...]:
+        """Take in a table, and give its columns; what was counted before is averaged by its noise."""
         order = sorted(range(len(one.columns)), key=one.columns.__getitem__)
         columns = tuple(one.columns[axis] for axis in order)
         counts = np.asarray(one.counts, dtype=np.float64).transpose(order).ravel()
         deviation = np.broadcast_to(one.deviation, np.shape(one.counts)).transpose(order).ravel()
         variance, table = deviation.astype(np.float64) ** 2, self._learnt.get(columns)
         if table is None:
-            table = _Learnt(counts, variance, np.zeros(len(counts)), self._cells(columns))
-            self._learnt[columns] = table
+            self._learnt[columns] = _Learnt(counts, variance, np.zeros(len(counts)))
         else:
             both = table.variance + variance
             table.counts = (table.counts * variance + counts * table.variance) / both
             table.variance = table.variance * variance / both
-        return table
+        return columns
 
     def _sweep(self, times: int) -> None:
         """Move weights to the likeliest ones: noise is normal, and so is what a table adds."""
-        tables = list(self._learnt.values())
+        learnt = list(self._learnt.values())
+        if not learnt:
+            return
+        tables = laid_out(list(self._learnt), self.sizes)
+        known = Heights(
+            counts=np.concatenate([one.counts for one in learnt]),
+            variance=np.concatenate([one.variance for one in learnt]),
+            heights=np.concatenate([one.heights for one in learnt]),
+            pull=np.array([one.pull for one in learnt]),
+        )
         for _ in range(times):
-            for place in self._rng.permutation(len(tables)):
-                table = tables[place]
-                now = self._weighed(table.cells, len(table.counts))
-                slope = now * (table.counts - now) / table.variance - table.pull * table.heights
-                step = np.clip(STEP * slope / (now**2 / table.variance + table.pull), -FARTHEST, FARTHEST)
-                table.heights += step
-                self.weights *= np.exp(step)[table.cells]
+            order = self._rng.permutation(len(learnt)).astype(np.int64)
+            sweep_tables(self._rows.values, self.weights, tables, known, order, STEP, FARTHEST)
             self.weights *= self.total / self.weights.sum()
+        for one, heights in zip(learnt, np.split(known.heights, tables.starts[1:-1]), strict=True):
+            one.heights = heights
 
     def _renew(self) -> None:
         """Take rows by weight and draw each cell anew, given the rest of its row."""
-        taken = resampled(np.log(np.maximum(self.weights, 1e-300)), len(self.rows), self._rng)
-        self.rows = np.ascontiguousarray(self.rows[taken])
-        heights = [*self.base.items(), *((one, table.heights) for one, table in self._learnt.items())]
-        sets = [columns for columns, _ in heights]
-        layout = Layout.of(sets, self.sizes)
-        holders = [
-            [place for place, one in enumerate(sets) if column in one] for column in range(len(self.sizes))
-        ]
+        taken = resampled(np.log(np.maximum(self.weights, 1e-300)), len(self.weights), self._rng)
+        self._rows = self._rows.taken(taken)
+        heights = self._folded()
         redraw_cells(
-            self.rows,
+            self._rows.values,
             np.asarray(self.sizes, dtype=np.int64),
-            layout.columns,
-            layout.strides,
-            layout.starts,
-            np.concatenate([np.ravel(one) for _, one in heights]),
-            np.concatenate(holders).astype(np.int64),
-            np.cumsum([0, *(len(one) for one in holders)]).astype(np.int64),
+            laid_out(list(heights), self.sizes),
+            np.concatenate([one.ravel() for one in heights.values()]),
             self._rng.permutation(len(self.sizes)).astype(np.int64),
-            self._rng.random(self.rows.shape),
+            self._rng.random(self._rows.values.shape),
         )
-        self.weights = np.full(len(self.rows), self.total / len(self.rows))
-        for columns, table in self._learnt.items():
-            table.cells = self._cells(columns)
+        self.weights = np.full(len(self.weights), self.total / len(self.weights))
 
-    def _cells(self, columns: Sequence[int]) -> Integers:
-        flat = np.zeros(len(self.rows), dtype=np.int64)
-        for column in columns:
-            flat = flat * self.sizes[column] + self.rows[:, column]
-        return flat
-
-    def _weighed(self, cells: Integers, count: int) -> Floats:
-        return np.bincount(cells, self.weights, count).astype(np.float64, copy=False)
+    def _folded(self) -> dict[tuple[int, ...], Floats]:
+        """Give the tables that make a row likely; one whose columns another one holds is added to that."""
+        folded: dict[tuple[int, ...], Floats] = {}
+        every = [*self.base.items(), *((one, table.heights) for one, table in self._learnt.items())]
+        for given, heights in sorted(every, key=lambda one: -len(one[0])):
+            columns = tuple(sorted(given))
+            table = heights.reshape([self.sizes[column] for column in given])
+            table = table.transpose([given.index(column) for column in columns])
+            home = next((one for one in folded if set(columns) <= set(one)), columns)
+            shape = [self.sizes[column] if column in columns else 1 for column in home]
+            folded[home] = folded.get(home, 0.0) + table.reshape(shape)
+        return folded
 
 
 def rows_to_weigh(total: float, columns: int) -> int:
@@ -234,16 +209,14 @@ def draw_rows(
         rows = rows[resampled(likely, SPARE * count, rng)]
         weights = np.ones(len(rows))
     share = weights * (count / weights.sum())
-    layout = Layout.of(_tables_to_keep(sizes, len(rows)), sizes)
+    tables = laid_out(_tables_to_keep(sizes, len(rows)), sizes)
     times = np.zeros(len(rows), dtype=np.int64)
     round_weights(
         np.ascontiguousarray(rows),
         share,
-        layout.columns,
-        layout.strides,
-        layout.starts,
+        tables,
         rng.permutation(len(rows)).astype(np.int64),
-        np.zeros(layout.cells),
+        np.zeros(tables.starts[-1]),
         times,
     )
     taken = rng.permutation(np.repeat(np.arange(len(rows)), times))[:count]
