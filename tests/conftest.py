@@ -91,7 +91,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for reports in terminalreporter.stats.values():
         for report in reports:
             if isinstance(report, pytest.TestReport) and not isinstance(report, pytest.SubtestReport):
-                folder, _, rest = report.nodeid.partition("/")
+                folder, _, rest = report.nodeid.partition("::")[0].partition("/")  # parameters have slashes
                 room = rest.split("/")[0] if "/" in rest else "the house itself"
                 seconds["doctests" if folder == "src" else room] += report.duration
     terminalreporter.write_sep("=", "seconds per room")

@@ -46,7 +46,7 @@ def test_names_of_every_kind_take_every_role_and_come_back(labels: list[Any]) ->
     expected = frame.columns.delete(2)
     assert list(release.table.columns) == list(expected)
     assert [type(one) for one in release.table.columns] == [type(one) for one in expected]
-    assert release.table.columns.name == "labels"
+    assert release.table.columns.name is None
     pd.testing.assert_series_equal(release.table[cost], frame[cost])
 
 
