@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
-import numpy as np
-
 from mahrem.entries import Entries, Entry
 from mahrem.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
@@ -88,6 +87,7 @@ class NumberedCells(NamedTuple):
 
     def rows(self, texts: pl.Series) -> pl.Series:
         """Give every row what ``texts``, made of these one by one, says of its text."""
+        import numpy as np
         import polars as pl
 
         if self.codes.min(initial=0) >= 0:

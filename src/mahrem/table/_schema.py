@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from mahrem.errors import InvalidInput, shorten
 
 if TYPE_CHECKING:
@@ -91,6 +89,8 @@ def apply_missing(
         >>> outcome.keep.tolist(), outcome.dropped
         ([True, False], 1)
     """
+    import numpy as np  # whoever asks what columns may be needs no arrays
+
     everyone = np.ones(frame.height, np.bool_)
     nobody = np.zeros(frame.height, np.bool_)
     if policy is Missing.CATEGORY:
@@ -111,6 +111,8 @@ def apply_missing(
 
 
 def _incomplete(frame: pl.DataFrame) -> Mask:
+    import numpy as np
+
     rows = np.zeros(frame.height, np.bool_)
     for series in frame.iter_columns():
         if series.null_count():
